@@ -38,9 +38,9 @@ class Calls:
         self.heard: list[float] = []
         self.done = asyncio.Event()
 
-    def script(self, told: Conversation) -> Script:
+    def script(self, conversation: Conversation) -> Script:
         for _ in range(CALLS):
-            told = yield [use("Read", file_path=f"{told.directory}/a.txt")]
+            conversation = yield [use("Read", file_path=f"{conversation.directory}/a.txt")]
             self.heard.append(time.perf_counter())
         self.done.set()
         yield [say("Done.")]
@@ -106,14 +106,14 @@ async def bare_seconds_a_call(*, checked: bool) -> float:
         hooks = machine._HOOKS if checked else {}  # noqa: SLF001
         first = {"type": "control_request", "request_id": "1", "request": {"subtype": "initialize", "hooks": hooks}}
         claude.stdin.write(msgspec.json.encode(first) + b"\n")
-        said = {"type": "user", "message": {"role": "user", "content": "Read."}}
-        claude.stdin.write(msgspec.json.encode(said) + b"\n")
+        text = {"type": "user", "message": {"role": "user", "content": "Read."}}
+        claude.stdin.write(msgspec.json.encode(text) + b"\n")
         async for line in claude.stdout:
             match msgspec.json.decode(line):
                 case {"type": "control_request", "request_id": str() as asked}:
                     response = {"subtype": "success", "request_id": asked, "response": {}}
-                    told = {"type": "control_response", "response": response}
-                    claude.stdin.write(msgspec.json.encode(told) + b"\n")
+                    body = {"type": "control_response", "response": response}
+                    claude.stdin.write(msgspec.json.encode(body) + b"\n")
                 case {"type": "result"}:
                     break
         claude.stdin.close()

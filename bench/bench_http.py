@@ -48,10 +48,10 @@ class Server:
     async def request(self, method: str, path: str, body: object) -> dict[str, object]:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(self._head(method, path, json.dumps(body).encode()))
-        told = await reader.read()
+        contents = await reader.read()
         writer.close()
-        head, _, content = told.partition(b"\r\n\r\n")
-        assert head.split()[1].startswith(b"20"), told
+        head, _, content = contents.partition(b"\r\n\r\n")
+        assert head.split()[1].startswith(b"20"), contents
         answered: dict[str, object] = json.loads(content)
         return answered
 
@@ -125,9 +125,9 @@ async def answers(server: Server) -> list[float]:
         await server.say(f"asks {ASKS}")
         async for event in events:
             if b'"ask.opened"' in event or b'"can_use_tool"' in event:
-                told = json.loads(event.partition(b"data: ")[2])
+                response = json.loads(event.partition(b"data: ")[2])
                 posted = time.monotonic()
-                await server.answer(told["ask"]["id"] if server.is_hub else told["request_id"])
+                await server.answer(response["ask"]["id"] if server.is_hub else response["request_id"])
             elif (at := event.find(b'"@')) >= 0:
                 delays.append(float(event[at + 2 : at + 22].partition(b'"')[0]) - posted)
                 if len(delays) == ASKS:
@@ -140,8 +140,8 @@ async def compare(name: str, *servers: Server) -> None:
     for what, measured in (("frame to event", frames), ("answer to child", answers)):
         rounds = [[await measured(server) for server in servers] for _ in range(ROUNDS)]
         for of_hundred, called in ((50, "median"), (99, "p99")):
-            told = [[statistics.quantiles(delays, n=100)[of_hundred - 1] for delays in each] for each in rounds]
-            mine, bare, durable = (statistics.median(each) for each in zip(*told, strict=True))
+            calls = [[statistics.quantiles(delays, n=100)[of_hundred - 1] for delays in each] for each in rounds]
+            mine, bare, durable = (statistics.median(each) for each in zip(*calls, strict=True))
             verdict = "holds" if mine - bare <= WITHIN else "MISSED"
             print(
                 f"http: {what}, {name}, {called}: {mine / bare:.1f} of the floor, {(mine - bare) * 1000:+.1f} ms; "

@@ -54,12 +54,12 @@ def prepare(folder: Path, number: int) -> tuple[subprocess.Popen[bytes], int]:
 async def store(folder: Path) -> None:
     now = datetime.now(UTC)
     memory = Memory(turn=1, greeted=True, phase="working").dump()
-    async with SqliteStore(folder / "state" / "hub.db") as kept:
+    async with SqliteStore(folder / "state" / "hub.db") as record:
         for number in range(SESSIONS):
             session = Session(
                 f"s_{number:04}", None, str(folder), f"c{number}", f"Session {number}", now, now, "working", run=1
             )
-            await kept.apply([SaveSession(session), Advance(Checkpoint(session.id, 1, 0, memory))])
+            await record.apply([SaveSession(session), Advance(Checkpoint(session.id, 1, 0, memory))])
 
 
 async def measure(folder: Path, fifos: list[int]) -> None:

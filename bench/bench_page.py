@@ -200,7 +200,7 @@ async def traced(page: Page, tasks: list[float]) -> AsyncIterator[None]:
     events: list[dict[str, Any]] = []
     over = asyncio.Event()
     session = await page.context.new_cdp_session(page)
-    session.on("Tracing.dataCollected", lambda told: events.extend(told["value"]))
+    session.on("Tracing.dataCollected", lambda text: events.extend(text["value"]))
     session.on("Tracing.tracingComplete", lambda _: over.set())
     await session.send("Tracing.start", {"categories": "disabled-by-default-devtools.timeline"})
     yield

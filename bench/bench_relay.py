@@ -67,8 +67,8 @@ def measure(command: list[str], folder: Path) -> tuple[float, float]:
 
 def size(pid: int) -> float:
     """A process's memory in MB, including shared pages."""
-    said = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=True)
-    return int(said.stdout) / 1024
+    text = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=True)
+    return int(text.stdout) / 1024
 
 
 def node_server(folder: Path) -> list[str]:

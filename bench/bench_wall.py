@@ -45,14 +45,14 @@ WAYS = {"off": "off", "again": "off", **{each: each for each in SANDBOXES if eac
 """What is compared: names and their presets."""
 
 
-def script(told: Conversation) -> Script:
+def script(conversation: Conversation) -> Script:
     """A first turn of one word, then turns with Bash calls."""
-    del told  # whatever the message
+    del conversation  # whatever the message
     yield [say("Ready.")]
     for _turn in range(TURNS):
         for _call in range(CALLS):
-            told = yield [use("Bash", command=COMMAND, description="Notes a call")]
-            assert not told.result().is_error, told.result().text
+            conversation = yield [use("Bash", command=COMMAND, description="Notes a call")]
+            assert not conversation.result().is_error, conversation.result().text
         yield [say("Done.")]
 
 

@@ -8,13 +8,13 @@ import time
 def main() -> None:
     """Obeys its messages: `texts COUNT SECONDS`, `asks COUNT`, `busy`, `meets`, `wonders`, `plays FILE`."""
     for line in sys.stdin:
-        told = json.loads(line)
-        if told["type"] == "control_request":
-            say({"type": "control_response", "response": {"subtype": "success", "request_id": told["request_id"]}})
-        elif told["type"] == "user":
-            say({**told, "isReplay": True})
+        response = json.loads(line)
+        if response["type"] == "control_request":
+            say({"type": "control_response", "response": {"subtype": "success", "request_id": response["request_id"]}})
+        elif response["type"] == "user":
+            say({**response, "isReplay": True})
             say({"type": "system", "subtype": "init", "session_id": "x", "model": "none", "permissionMode": "default"})
-            obey(*str(told["message"]["content"]).split())
+            obey(*str(response["message"]["content"]).split())
 
 
 def obey(what: str, *numbers: str) -> None:

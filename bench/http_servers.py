@@ -34,21 +34,21 @@ def stand_in(folder: str) -> Path:
 async def be_hub(folder: str, program: Path) -> None:
     """Prints its address and a token."""
     service = ServeConfig(Path(folder, "state"), program, dict(os.environ), port=0, limit=1000, most_open=1000)
-    with signals() as told:
+    with signals() as text:
         async with serving(service) as up:
             made = await up.auth.make("bench", "admin", Person("bench"), "bench")
             gc.freeze()  # as `handraise serve` does
             print(up.base, made.secret, flush=True)
-            await told.wait()
+            await text.wait()
             await up.hub.pool.stop_all()
 
 
 class Floor:
     """An ASGI application."""
 
-    def __init__(self, child: subprocess.Popen[bytes], kept: int | None) -> None:
+    def __init__(self, child: subprocess.Popen[bytes], record: int | None) -> None:
         self._child = child
-        self._kept = kept
+        self._kept = record
         self._streams: set[asyncio.Queue[bytes]] = set()
         self._number = 0
         self._rest = b""
@@ -75,25 +75,25 @@ class Floor:
     def push(self) -> None:
         """Sends the child's output."""
         assert self._child.stdout is not None
-        said = os.read(self._child.stdout.fileno(), 1 << 20)
-        self._keep(said)
-        *lines, self._rest = (self._rest + said).split(b"\n")
+        text = os.read(self._child.stdout.fileno(), 1 << 20)
+        self._keep(text)
+        *lines, self._rest = (self._rest + text).split(b"\n")
         for line in lines:
             self._number += 1
             event = b"id: %d\ndata: %s\n\n" % (self._number, line)
             for each in self._streams:
                 each.put_nowait(event)
 
-    def _keep(self, said: bytes) -> None:
+    def _keep(self, text: bytes) -> None:
         if self._kept is not None:
-            os.write(self._kept, said)
+            os.write(self._kept, text)
             os.fdatasync(self._kept)
 
 
-async def be_floor(child: subprocess.Popen[bytes], kept: int | None) -> None:
+async def be_floor(child: subprocess.Popen[bytes], record: int | None) -> None:
     """Prints its address."""
     assert child.stdout is not None
-    floor = Floor(child, kept)
+    floor = Floor(child, record)
     asyncio.get_running_loop().add_reader(child.stdout.fileno(), floor.push)
     listener = socket.create_server(("127.0.0.1", 0), backlog=1000)
     config = uvicorn.Config(floor, log_level="error", lifespan="off", http="httptools", access_log=False)

@@ -18,7 +18,7 @@ TABLE: dict[str, set[str]] = {
     "client": set(),
     "present": {"model", "texts"},
     "policy": {"model", "texts"},
-    "store": {"model"},
+    "store": {"model", "texts"},
     "claude": {"model", "texts"},
     "workspace": {"model", "texts"},
     "desk": {"model", "client"},
@@ -45,13 +45,13 @@ TABLE: dict[str, set[str]] = {
         "hub",
     },
     "config": {"model", "texts", "policy"},
-    "doctor": {"model", "client", "config", "claude", "store", "workspace", "hub", "api"},
+    "doctor": {"model", "texts", "client", "config", "claude", "store", "workspace", "hub", "api"},
 }
 # These put the parts together, and are the only ones that know every part.
 COMPOSITION = {"serving", "cli", "__init__", "__main__"}
 # The person's own editor is started at the person's own terminal.
 EDITOR = PurePosixPath("surfaces/terminal/editor.py")
-# Each surface stands alone: none knows another.
+# Each surface is independent: none knows another.
 SURFACES = {"terminal", "telegram", "push"}
 
 # Pure: no await, no clock, no chance, no I/O; time and ids are arguments. Whole stations, and of others what is named.

@@ -12,12 +12,12 @@ CITED = re.compile(r"(?:#|//) lessons? (\d+(?:, \d+)*)")
 
 
 def test_every_lesson_is_cited_by_a_test() -> None:
-    told, _, later = (ROOT / "docs" / "lessons.md").read_text().partition("## Telegram")
+    text, _, later = (ROOT / "docs" / "lessons.md").read_text().partition("## Telegram")
     cited = {*in_python(), *in_typescript()}
 
-    assert len(LESSON.findall(told)) > 50
-    assert set(LESSON.findall(told)) <= cited
-    assert cited <= {*LESSON.findall(told), *LESSON.findall(later)}
+    assert len(LESSON.findall(text)) > 50
+    assert set(LESSON.findall(text)) <= cited
+    assert cited <= {*LESSON.findall(text), *LESSON.findall(later)}
 
 
 def in_python() -> Iterator[str]:

@@ -241,22 +241,22 @@ async def test_nobody_comes_to_the_next_hub(store: MemoryStore) -> None:
 
 
 async def test_progress_is_told_while_somebody_waits(store: MemoryStore) -> None:
-    told: list[tuple[float, float | None]] = []
+    calls: list[tuple[float, float | None]] = []
     async with desk(store, progress=0.0) as here:
 
         async def waited(seconds: float, total: float | None) -> None:
-            told.append((seconds, total))
+            calls.append((seconds, total))
             here.room.clock.forward(15)
 
         call = here.call(waited=waited)
         ask = await here.opened()
         async with asyncio.timeout(60):
-            while len(told) < 3:
+            while len(calls) < 3:
                 await asyncio.sleep(0)
         await here.answer(ask)
         await call
 
-    assert told[:3] == [(0.0, 300.0), (15.0, 300.0), (30.0, 300.0)]
+    assert calls[:3] == [(0.0, 300.0), (15.0, 300.0), (30.0, 300.0)]
 
 
 async def test_progress_goes_on_growing_for_who_comes_back(store: MemoryStore) -> None:

@@ -70,8 +70,8 @@ async def test_a_call_that_cannot_be_shown_says_why(store: MemoryStore) -> None:
             ({"tool_name": "ExitPlanMode", "input": {}}, "The plan is empty"),
         ):
             is_error, text = await called(client, APPROVAL_PROMPT, wrong)
-            told = json.loads(text)
-            assert (is_error, told["behavior"], words in told["message"]) == (False, "deny", True)
+            response = json.loads(text)
+            assert (is_error, response["behavior"], words in response["message"]) == (False, "deny", True)
         assert await store.asks() == []
 
 
@@ -86,22 +86,22 @@ async def test_an_unexpected_error_denies_and_hides_its_text() -> None:  # lesso
 
 
 async def test_progress_is_reported_to_who_wants_it(store: MemoryStore) -> None:
-    told: list[tuple[float, float | None, str | None]] = []
+    calls: list[tuple[float, float | None, str | None]] = []
     async with desk(store, progress=0.0) as here, client_of(here) as client:
 
         async def progressed(progress: float, total: float | None, message: str | None) -> None:
-            told.append((progress, total, message))
+            calls.append((progress, total, message))
             here.room.clock.forward(15)
 
         call = asyncio.create_task(client.call_tool(ASK_USER, WHICH, progress_callback=progressed))
         async with asyncio.timeout(60):
-            while not told:
+            while not calls:
                 await asyncio.sleep(0)
         [ask] = await store.asks()
         await here.answer(ask)
         await call
 
-    assert told[0] == (0.0, 300.0, "Waiting for a person")
+    assert calls[0] == (0.0, 300.0, "Waiting for a person")
 
 
 def test_what_is_no_message_is_left_to_the_sdk_to_answer() -> None:

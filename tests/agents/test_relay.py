@@ -108,8 +108,8 @@ class Side:
         """The next line; until it comes, something is repeated."""
         for _ in range(600):
             if select.select([self._from_relay], [], [], 0.05)[0]:
-                told: dict[str, Any] = json.loads(self._from_relay.readline())
-                return told
+                response: dict[str, Any] = json.loads(self._from_relay.readline())
+                return response
             meanwhile()
         raise AssertionError("nothing was said")
 
@@ -121,8 +121,8 @@ class Side:
 @contextmanager
 def relaying(state: Path, clock: RelayClock) -> Iterator[Side]:
     heard, to_relay = os.pipe()
-    from_relay, said = os.pipe()
-    carrying = threading.Thread(target=relay.Relay(str(state), None, heard, said, clock).carry)
+    from_relay, text = os.pipe()
+    carrying = threading.Thread(target=relay.Relay(str(state), None, heard, text, clock).carry)
     carrying.start()
     side = Side(to_relay, from_relay)
     try:
@@ -131,7 +131,7 @@ def relaying(state: Path, clock: RelayClock) -> Iterator[Side]:
         side.leave()
         carrying.join()
         os.close(heard)
-        os.close(said)
+        os.close(text)
 
 
 @contextmanager
@@ -154,8 +154,8 @@ def test_a_call_of_a_hub_that_is_gone_for_good_is_given_up_in_the_end(tmp_path: 
                 while b"ask_user" not in connection.recv(65536):
                     pass
 
-        told = agent.hear(meanwhile=clock.go_forward)["result"]
-        assert (told["isError"], "No Handraise hub is running" in told["content"][0]["text"]) == (True, True)
+        contents = agent.hear(meanwhile=clock.go_forward)["result"]
+        assert (contents["isError"], "No Handraise hub is running" in contents["content"][0]["text"]) == (True, True)
 
 
 def test_a_hub_that_hangs_up_again_and_again_is_not_run_after_in_circles(tmp_path: Path) -> None:

@@ -139,9 +139,9 @@ def alone(method: str, **params: Any) -> dict[str, Any]:
     talk = RelayState()
     talk.hear(line(id=7, method=method, params=params), 0.0)
     [reply] = talk.give_up(0.0, "There is no hub.")
-    told: dict[str, Any] = json.loads(reply)
-    assert told["id"] == 7
-    return told
+    response: dict[str, Any] = json.loads(reply)
+    assert response["id"] == 7
+    return response
 
 
 def test_without_any_hub_the_agent_is_greeted_and_every_call_says_why_not() -> None:

@@ -93,23 +93,23 @@ def test_this_machine_has_several_names(url: str, place: tuple[str, int]) -> Non
     ],
 )
 def test_a_field_that_is_wrong_is_named(field: str, value: object, words: str) -> None:
-    with pytest.raises(BadRunFile, match=words) as told:
+    with pytest.raises(BadRunFile, match=words) as error:
         run_file.read(json.dumps({**GOOD, field: value}).encode())
-    assert str(told.value).startswith(field)
+    assert str(error.value).startswith(field)
 
 
 def test_with_a_socket_the_address_is_for_others_and_must_still_be_of_this_machine() -> None:
-    told = {**GOOD, "socket": "/state/hub.sock", "apiUrl": "https://127.0.0.1:8420"}
+    fields = {**GOOD, "socket": "/state/hub.sock", "apiUrl": "https://127.0.0.1:8420"}
 
-    assert run_file.read(json.dumps(told).encode()).socket == "/state/hub.sock"
+    assert run_file.read(json.dumps(fields).encode()).socket == "/state/hub.sock"
     with pytest.raises(BadRunFile, match="must name this machine"):
-        run_file.read(json.dumps({**told, "apiUrl": "https://example.org"}).encode())
+        run_file.read(json.dumps({**fields, "apiUrl": "https://example.org"}).encode())
 
 
 def test_the_timeout_may_be_left_out() -> None:
-    told = {key: value for key, value in GOOD.items() if key != "timeout"}
+    contents = {key: value for key, value in GOOD.items() if key != "timeout"}
 
-    assert run_file.read(json.dumps(told).encode()).timeout == 300
+    assert run_file.read(json.dumps(contents).encode()).timeout == 300
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"\xff", b"[" * 60_000])

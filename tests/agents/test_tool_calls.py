@@ -41,8 +41,8 @@ def settled(tool: str, arguments: dict[str, Any], settlement: Settlement | None)
 def decided(arguments: dict[str, Any], answer: Answer) -> dict[str, Any]:
     reply = tool_calls.result_of(settled(APPROVAL_PROMPT, arguments, Answered(answer, Person("ana"), "web", NOON)))
     assert not reply.is_error
-    told: dict[str, Any] = json.loads(reply.text)
-    return told
+    response: dict[str, Any] = json.loads(reply.text)
+    return response
 
 
 @pytest.mark.parametrize(("arguments", "kind"), [(BASH, Permission), (PLAN, Plan), (QUESTION, Question)])
@@ -87,7 +87,7 @@ def test_nobody_answered_ask_user() -> None:
     assert tool_calls.result_of(ask) == Reply(ASK_USER_EXPIRED, is_error=True)
 
 
-def test_a_withdrawn_question_says_why() -> None:
+def test_a_withdrawn_question_is_an_error_without_the_words_for_people() -> None:
     ask = settled(ASK_USER, {"question": "Which?"}, Withdrawn("the agent is gone", NOON))
 
     assert tool_calls.result_of(ask) == Reply("The question was withdrawn.", is_error=True)
@@ -105,16 +105,16 @@ def test_a_denial_always_has_a_reason() -> None:  # lesson 42
 
 
 def test_an_answered_question_keeps_what_was_asked_beside_the_answers() -> None:
-    told = decided(QUESTION, Choices((Choice(("A",), "please"),)))
+    text = decided(QUESTION, Choices((Choice(("A",), "please"),)))
 
-    assert told == {"behavior": "allow", "updatedInput": {**QUESTION["input"], "answers": {"Which?": "A, please"}}}
+    assert text == {"behavior": "allow", "updatedInput": {**QUESTION["input"], "answers": {"Which?": "A, please"}}}
 
 
 def test_an_approved_plan_says_which_mode_comes_next() -> None:  # lesson 10
-    told = decided(PLAN, Approve("acceptEdits", "2. Leap"))
+    text = decided(PLAN, Approve("acceptEdits", "2. Leap"))
 
-    assert told["updatedInput"] == {"plan": "2. Leap"}
-    assert told["updatedPermissions"] == [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]
+    assert text["updatedInput"] == {"plan": "2. Leap"}
+    assert text["updatedPermissions"] == [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]
 
 
 @pytest.mark.parametrize(

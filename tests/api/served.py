@@ -106,7 +106,7 @@ async def served(
         yield Served(up, state, await up.new_link())
 
 
-def told(response: httpx2.Response) -> dict[str, Any]:
+def error_of(response: httpx2.Response) -> dict[str, Any]:
     """The error in a refusal: always the same shape, and a sentence."""
     body = response.json()
     assert set(body) == {"error"}

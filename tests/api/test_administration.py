@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from api.served import A, served, told
+from api.served import A, error_of, served
 from handraise.model.audit import Entry
 from handraise.store.changes import Record
 
@@ -16,13 +16,13 @@ async def test_a_project_is_added_changed_and_named_once(tmp_path: Path) -> None
         made = await client.post("/api/projects", json={"path": str(tmp_path), "name": "app"})
         assert made.status_code == 201
         again = await client.post("/api/projects", json={"path": str(tmp_path), "name": "other"})
-        assert (again.status_code, told(again)["code"]) == (409, "refused")
+        assert (again.status_code, error_of(again)["code"]) == (409, "refused")
         changed = await client.patch(f"/api/projects/{made.json()['id']}", json={"options": {"mode": "plan"}})
         assert (changed.json()["name"], changed.json()["options"]["mode"]) == ("app", "plan")
         assert (await client.get("/api/projects")).json()["projects"] == [changed.json()]
         assert (await client.patch("/api/projects/p_none", json={})).status_code == 404
         wrong = await client.patch("/api/projects/app", json={"options": {"mdoe": "plan"}})
-        assert (wrong.status_code, "`mdoe`" in told(wrong)["message"]) == (422, True)
+        assert (wrong.status_code, "`mdoe`" in error_of(wrong)["message"]) == (422, True)
 
 
 async def test_a_rule_is_added_listed_and_revoked(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ async def test_the_audit_is_read_backwards_and_by_time(tmp_path: Path) -> None:
         assert [n for n in lines if n is not None] == [6, 5, 4, 3, 2]
         for wrong in ({"since": "yesterday"}, {"until": "2026-03-01T12:00:00"}, {"order": "best"}, {"before": "x"}):
             refused = await client.get("/api/audit", params=wrong)
-            assert (refused.status_code, next(iter(wrong)) in told(refused)["message"]) == (422, True)
+            assert (refused.status_code, next(iter(wrong)) in error_of(refused)["message"]) == (422, True)
 
 
 async def test_the_audit_is_paged_and_exported_whole_as_lines(tmp_path: Path) -> None:

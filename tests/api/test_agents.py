@@ -33,13 +33,13 @@ class Street:
     served: RunningHub
     agent: httpx2.AsyncClient
 
-    async def prompt(self, tool: str, told: dict[str, Any], **query: str) -> httpx2.Response:
+    async def prompt(self, tool: str, text: dict[str, Any], **query: str) -> httpx2.Response:
         """The response to an agent over HTTP; it waits until someone decides."""
-        return await self.agent.post("/mcp", params=query, json=call(tool, told))
+        return await self.agent.post("/mcp", params=query, json=call(tool, text))
 
-    async def raised(self, tool: str, told: dict[str, Any], **query: str) -> Ask:
+    async def raised(self, tool: str, text: dict[str, Any], **query: str) -> Ask:
         """The open ask, whose asker leaves again."""
-        asking = asyncio.create_task(self.prompt(tool, told, **query))
+        asking = asyncio.create_task(self.prompt(tool, text, **query))
         try:
             async with asyncio.timeout(DEADLINE), self.served.hub.desk.follow(0) as follower:
                 async for _ in follower:
@@ -51,16 +51,16 @@ class Street:
             await asyncio.gather(asking, return_exceptions=True)
 
 
-def call(tool: str, told: dict[str, Any]) -> dict[str, Any]:
-    arguments = {"tool_name": tool, "input": told}
+def call(tool: str, text: dict[str, Any]) -> dict[str, Any]:
+    arguments = {"tool_name": tool, "input": text}
     params = {"name": APPROVAL_PROMPT, "arguments": arguments}
     return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
 
 
-def decided(told: httpx2.Response) -> dict[str, Any]:
+def decided(text: httpx2.Response) -> dict[str, Any]:
     """The result of a call that a rule decided."""
-    assert told.status_code == 200, told.text
-    last = [line.removeprefix("data: ") for line in told.text.splitlines() if line.startswith("data: {")][-1]
+    assert text.status_code == 200, text.text
+    last = [line.removeprefix("data: ") for line in text.text.splitlines() if line.startswith("data: {")][-1]
     found: dict[str, Any] = json.loads(json.loads(last)["result"]["content"][0]["text"])
     return found
 
@@ -89,14 +89,14 @@ async def test_who_names_no_project_is_nowhere_and_reads_nothing_unasked(street:
     assert ask.body.offers == ()
 
 
-@pytest.mark.parametrize("told", [{"file_path": "notes.txt"}, {"file_path": "/dev/null"}, {}])
-async def test_nowhere_holds_nothing_that_could_be_read(street: Street, told: dict[str, Any]) -> None:
-    assert (await street.raised("Read", told)).state == "open"
+@pytest.mark.parametrize("text", [{"file_path": "notes.txt"}, {"file_path": "/dev/null"}, {}])
+async def test_nowhere_holds_nothing_that_could_be_read(street: Street, text: dict[str, Any]) -> None:
+    assert (await street.raised("Read", text)).state == "open"
 
 
-@pytest.mark.parametrize("told", [{"pattern": "x"}, {"pattern": "x", "path": "."}])
-async def test_nowhere_is_not_searched_unasked(street: Street, told: dict[str, Any]) -> None:
-    assert (await street.raised("Grep", told)).state == "open"
+@pytest.mark.parametrize("text", [{"pattern": "x"}, {"pattern": "x", "path": "."}])
+async def test_nowhere_is_not_searched_unasked(street: Street, text: dict[str, Any]) -> None:
+    assert (await street.raised("Grep", text)).state == "open"
 
 
 async def test_who_names_a_project_works_there(street: Street, tmp_path: Path) -> None:
@@ -115,9 +115,9 @@ async def test_who_names_a_project_works_there(street: Street, tmp_path: Path) -
 
 
 async def test_a_project_that_is_not_there_is_refused_before_anything_is_asked(street: Street) -> None:
-    told = await street.prompt("Read", {"file_path": "/etc/hostname"}, p="shpo")
+    result = await street.prompt("Read", {"file_path": "/etc/hostname"}, p="shpo")
 
-    assert (told.status_code, told.json()["error"]["message"]) == (404, "There is no project shpo.")
+    assert (result.status_code, result.json()["error"]["message"]) == (404, "There is no project shpo.")
     assert await street.served.hub.desk.asks(state=None) == []
 
 
@@ -134,8 +134,8 @@ async def test_a_token_that_is_bound_to_a_project_works_there_and_nowhere_else(s
     ask = await street.raised("Bash", push)
     assert (ask.project, ask.state) == (shop.id, "open")
     assert (await street.raised("Bash", push, p="shop")).project == shop.id
-    told = await street.prompt("Bash", push, p="lax")
-    assert (told.status_code, told.json()["error"]["message"]) == (403, "This token is limited to another project.")
+    result = await street.prompt("Bash", push, p="lax")
+    assert (result.status_code, result.json()["error"]["message"]) == (403, "This token is limited to another project.")
 
 
 async def test_a_token_is_bound_from_the_command_line(tmp_path: Path) -> None:
@@ -143,8 +143,8 @@ async def test_a_token_is_bound_from_the_command_line(tmp_path: Path) -> None:
         shop = await street.served.hub.desk.add_project(str(tmp_path), "shop", Options())
 
         def create(*words: str) -> Result:
-            told = ["token", "create", "bot", *words, "--json", "--state", str(tmp_path / "state")]
-            return CliRunner().invoke(main, told)
+            calls = ["token", "create", "bot", *words, "--json", "--state", str(tmp_path / "state")]
+            return CliRunner().invoke(main, calls)
 
         made = await asyncio.to_thread(create, "--role=agent", "--project=shop")
         assert json.loads(made.output)["token"]["project"] == shop.id
@@ -169,8 +169,8 @@ async def test_below_a_projects_directory_its_rules_hold_and_mean_what_they_mean
         assert project.path == str(shop)
         directory = str(link / below) if below else str(link)
 
-        kept = await by_relay(street, tmp_path / "state", directory, "Edit", str(shop / "keep" / "a.txt"))
-        assert (kept.project, kept.why) == (project.id, "Rule project shop#1 denies `Edit` on `keep/**`.")
+        record = await by_relay(street, tmp_path / "state", directory, "Edit", str(shop / "keep" / "a.txt"))
+        assert (record.project, record.why) == (project.id, "Rule project shop#1 denies `Edit` on `keep/**`.")
         source = await by_relay(street, tmp_path / "state", directory, "Edit", str(shop / "src" / "a.txt"))
         assert isinstance(source.settlement, Answered)
         other = await by_relay(

@@ -38,16 +38,16 @@ class Stream:
         self.project = json.loads(Path(made.json()["path"]).read_text())["projectId"]
 
     async def relay(self, question: str = "Which?", **more: Any) -> httpx2.Response:
-        told = {"streamToken": self.token, "question": question, **more}
-        return await self.server.post("/claude/relay-question", params={"p": self.project}, json=told)
+        fields = {"streamToken": self.token, "question": question, **more}
+        return await self.server.post("/claude/relay-question", params={"p": self.project}, json=fields)
 
     async def poll(self, **more: Any) -> httpx2.Response:
         return await self.server.get(
             "/claude/poll-answer", params={"p": self.project, "streamToken": self.token, **more}
         )
 
-    async def submit(self, **told: Any) -> httpx2.Response:
-        sent = {"streamToken": self.token, **told}
+    async def submit(self, **text: Any) -> httpx2.Response:
+        sent = {"streamToken": self.token, **text}
         return await self.page.post("/claude/submit-answer", params={"p": self.project}, json=sent)
 
 
@@ -94,13 +94,13 @@ async def test_free_text_and_several_options(stream: Stream) -> None:
 
     await stream.relay("And which?", options=OPTIONS, multiSelect=True)
     await stream.submit(answer="Option A, Option B, and more", selectedOptions=[0, 1])
-    told = (await stream.poll()).json()
-    assert (told["answer"], told["selectedOptions"]) == ("Option A, Option B, and more", [0, 1])
+    response = (await stream.poll()).json()
+    assert (response["answer"], response["selectedOptions"]) == ("Option A, Option B, and more", [0, 1])
 
     ask = (await stream.relay("Once more?", options=OPTIONS, multiSelect=True)).json()["askId"]
     await stream.submit(answer="and more", selectedOptions=[1, 1], askId=ask)
-    told = (await stream.poll()).json()
-    assert (told["answer"], told["selectedOptions"]) == ("Option B, and more", [1])
+    response = (await stream.poll()).json()
+    assert (response["answer"], response["selectedOptions"]) == ("Option B, and more", [1])
 
     await stream.relay("By its words?", options=OPTIONS)
     await stream.submit(answer="Option B")
@@ -181,8 +181,8 @@ async def test_switched_off_nothing_is_relayed(stream: Stream) -> None:
 
 @pytest.mark.parametrize(("token", "status"), [(NOBODYS, 403), ("../../secret", 400), ("", 400), (None, 400), (7, 400)])
 async def test_a_stream_that_is_not_active_is_refused(stream: Stream, token: object, status: int) -> None:
-    told = {"streamToken": token, "question": "Which?"}
-    relayed = await stream.server.post("/claude/relay-question", params={"p": stream.project}, json=told)
+    fields = {"streamToken": token, "question": "Which?"}
+    relayed = await stream.server.post("/claude/relay-question", params={"p": stream.project}, json=fields)
 
     assert relayed.status_code == status
 
@@ -201,11 +201,11 @@ async def test_another_project_and_another_stream_are_refused(stream: Stream, tm
 
 
 @pytest.mark.parametrize(
-    "told",
+    "text",
     [b"{", b"[]", b'{"question": 7}', b'{"question": ""}', b'{"question": "Which?", "options": [{"label": ""}]}'],
 )
-async def test_bad_input_is_told(stream: Stream, told: bytes) -> None:
-    sent = told.replace(b"{", b'{"streamToken": "%s",' % stream.token.encode(), 1) if told.endswith(b"}") else told
+async def test_bad_input_is_told(stream: Stream, text: bytes) -> None:
+    sent = text.replace(b"{", b'{"streamToken": "%s",' % stream.token.encode(), 1) if text.endswith(b"}") else text
     relayed = await stream.server.post("/claude/relay-question", params={"p": stream.project}, content=sent)
 
     assert relayed.status_code == 400
@@ -213,7 +213,7 @@ async def test_bad_input_is_told(stream: Stream, told: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "text",
     [
         {"answer": ""},
         {"answer": "x", "selectedOptions": [7]},
@@ -225,44 +225,44 @@ async def test_bad_input_is_told(stream: Stream, told: bytes) -> None:
         {"answer": "Yes", "selectedOptions": [0]},
     ],
 )
-async def test_an_answer_that_does_not_fit_leaves_the_question_open(stream: Stream, told: dict[str, Any]) -> None:
+async def test_an_answer_that_does_not_fit_leaves_the_question_open(stream: Stream, text: dict[str, Any]) -> None:
     await stream.relay(options=OPTIONS)
 
-    assert (await stream.submit(**told)).status_code == 400
+    assert (await stream.submit(**text)).status_code == 400
     assert (await stream.poll()).status_code == 202
 
 
 async def test_names_with_half_an_emoji_in_them_are_names_too(stream: Stream) -> None:
     half = "ab\ud83d"
-    told = json.dumps({"streamToken": stream.token, "question": half, "reference": half})
+    text = json.dumps({"streamToken": stream.token, "question": half, "reference": half})
     for _ in range(2):
-        relayed = await stream.server.post("/claude/relay-question", params={"p": stream.project}, content=told)
+        relayed = await stream.server.post("/claude/relay-question", params={"p": stream.project}, content=text)
         assert relayed.status_code == 200
     [ask] = await stream.served.hub.desk.asks()
     assert relayed.json()["askId"] == ask.id
 
-    told = json.dumps({"streamToken": stream.token, "askId": half, "answer": "x"})
+    text = json.dumps({"streamToken": stream.token, "askId": half, "answer": "x"})
     headers = {"content-type": "application/json"}
     unknown = await stream.page.post(
-        "/claude/submit-answer", params={"p": stream.project}, content=told, headers=headers
+        "/claude/submit-answer", params={"p": stream.project}, content=text, headers=headers
     )
     assert unknown.status_code == 403
 
 
 async def test_only_somebody_who_is_logged_in_and_on_our_page_answers(stream: Stream) -> None:  # lesson 45
     await stream.relay()
-    told = {"streamToken": stream.token, "answer": "x"}
-    nobody = await stream.server.post("/claude/submit-answer", params={"p": stream.project}, json=told)
+    fields = {"streamToken": stream.token, "answer": "x"}
+    nobody = await stream.server.post("/claude/submit-answer", params={"p": stream.project}, json=fields)
     assert nobody.status_code in (401, 403)
     foreign = await stream.page.post(
-        "/claude/submit-answer", params={"p": stream.project}, json=told, headers={"origin": "http://example.org"}
+        "/claude/submit-answer", params={"p": stream.project}, json=fields, headers={"origin": "http://example.org"}
     )
     assert foreign.status_code == 403
     made = await stream.served.auth.make("agent", "agent", stream.served.hub.desk.person, "test")
     agent = await stream.server.post(
         "/claude/submit-answer",
         params={"p": stream.project},
-        json=told,
+        json=fields,
         headers={"authorization": f"Bearer {made.secret}"},
     )
     assert agent.status_code == 403
@@ -277,9 +277,9 @@ async def test_the_question_is_on_the_stream_as_the_page_waits_for_it(stream: St
             async for line in lines:
                 if line == "event: ask_user_question":
                     break
-            told = json.loads((await anext(lines)).removeprefix("data: "))
+            response = json.loads((await anext(lines)).removeprefix("data: "))
 
-    assert told == {
+    assert response == {
         "type": "ask_user_question",
         "data": {
             "question": "Which?",
@@ -305,13 +305,13 @@ async def test_the_event_is_not_told_again_when_the_question_is_answered_nor_to_
 async def events(client: httpx2.AsyncClient, secret: str = "") -> list[str]:
     """The events besides items that a follower gets from the start."""
     headers = {"authorization": f"Bearer {secret}"} if secret else {}
-    told, is_opened = [], False
+    text, is_opened = [], False
     async with asyncio.timeout(60), client.stream("GET", "/api/feed", params={"after": 0}, headers=headers) as feed:
         async for line in feed.aiter_lines():
             is_opened = is_opened or '"ask.opened"' in line
-            told += [line.removeprefix("event: ")] if line.startswith("event: ") else []
-            if is_opened and told[-1:] == ["ping"]:
-                return [each for each in told if each == "ask_user_question"]
+            text += [line.removeprefix("event: ")] if line.startswith("event: ") else []
+            if is_opened and text[-1:] == ["ping"]:
+                return [each for each in text if each == "ask_user_question"]
     raise AssertionError("the feed ended")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from api.served import WHICH, A, B, Served, served, told
+from api.served import WHICH, A, B, Served, error_of, served
 from handraise.model.asks import Expired, Form, Permission, Plan, Withdrawn
 from handraise.store.changes import SettleAsk
 
@@ -28,7 +28,7 @@ async def test_the_first_answer_counts_the_same_again_is_fine_and_another_is_tol
         assert (first.status_code, again.status_code, other.status_code) == (200, 200, 409)
         assert first.json()["state"] == "answered"
         assert again.json() == first.json()
-        error = told(other)
+        error = error_of(other)
         assert error["code"] == "conflict"
         assert error["message"] == "Already answered by a approver (api): A."
         assert error["settlement"]["by"] == {"kind": "person", "name": "a approver"}
@@ -46,7 +46,7 @@ async def test_a_late_answer_is_taken_as_guidance_and_said_to_be_late(tmp_path: 
         other = await client.post(f"/api/asks/{ask.id}/answer", json={"answer": B})
         assert (late.status_code, late.json()["late"], late.json()["state"]) == (202, True, "expired")
         assert (again.status_code, again.json()["late"]) == (202, True)
-        assert (other.status_code, told(other)["code"]) == (409, "conflict")
+        assert (other.status_code, error_of(other)["code"]) == (409, "conflict")
 
 
 async def test_an_answer_to_what_was_withdrawn_is_told_why_it_is_gone(tmp_path: Path) -> None:
@@ -55,8 +55,8 @@ async def test_an_answer_to_what_was_withdrawn_is_told_why_it_is_gone(tmp_path: 
         await settle(hub, ask.id, Withdrawn("the turn was interrupted", datetime.now(UTC)))
         gone = await client.post(f"/api/asks/{ask.id}/answer", json={"answer": A})
         assert gone.status_code == 410
-        assert told(gone)["code"] == "withdrawn"
-        assert "the turn was interrupted" in told(gone)["message"]
+        assert error_of(gone)["code"] == "withdrawn"
+        assert "the turn was interrupted" in error_of(gone)["message"]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ async def test_an_answer_that_does_not_fit_is_refused_with_the_reason_and_the_as
         ask = await hub.ask(body)  # type: ignore[arg-type]
         misfit = await client.post(f"/api/asks/{ask.id}/answer", json={"answer": answer})
         assert misfit.status_code == 422
-        assert reason in told(misfit)["message"]
+        assert reason in error_of(misfit)["message"]
         assert (await client.get(f"/api/asks/{ask.id}")).json()["state"] == "open"
 
 
@@ -97,7 +97,7 @@ async def test_nobody_approves_what_they_did_not_see(tmp_path: Path) -> None:
         ask = await hub.ask()
         other = await client.post(f"/api/asks/{ask.id}/answer", json={"answer": A, "digest": "sha256:other"})
         assert other.status_code == 409
-        assert told(other)["ask"]["digest"] == ask.digest
+        assert error_of(other)["ask"]["digest"] == ask.digest
 
 
 async def test_an_answer_that_is_nested_without_end_is_refused_and_harms_nobody(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ async def test_the_inbox_is_filtered_and_paged_oldest_first(tmp_path: Path) -> N
         for wrong in ({"state": "closed"}, {"kind": "bribe"}, {"limit": "0"}, {"limit": "many"}, {"sate": "open"}):
             refused = await client.get("/api/asks", params=wrong)
             assert refused.status_code == 422
-            assert next(iter(wrong)) in told(refused)["message"]
+            assert next(iter(wrong)) in error_of(refused)["message"]
 
 
 async def test_the_newest_asks_come_first_where_they_are_wanted_so_and_no_page_repeats_one(tmp_path: Path) -> None:
@@ -166,4 +166,4 @@ async def test_an_ask_has_the_shape_that_the_interface_promises(tmp_path: Path) 
         assert promised <= set(shown)
         assert shown["body"]["questions"][0]["options"][0] == {"label": "A", "description": "", "preview": None}
         missing = await client.get("/api/asks/a_none")
-        assert (missing.status_code, told(missing)["message"]) == (404, "There is no ask a_none.")
+        assert (missing.status_code, error_of(missing)["message"]) == (404, "There is no ask a_none.")

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from api.events import feed
-from api.served import A, B, served, told
+from api.served import A, B, error_of, served
 from handraise import texts
 from handraise.model.actors import Person
 from handraise.model.answers import Deny
@@ -34,7 +34,7 @@ async def test_a_card_comes_with_every_ask(tmp_path: Path) -> None:
         assert one["card"]["risk"] == {"level": "low", "reason": ""}
         assert answered["card"]["outcome"] == {"text": "a approver answered: A", "yours": "You answered: A"}
         assert answered["card"]["choices"] == []
-        assert told(other)["ask"]["card"]["outcome"]["text"] == "a approver answered: A"
+        assert error_of(other)["ask"]["card"]["outcome"]["text"] == "a approver answered: A"
 
 
 async def test_the_feed_says_the_card_of_what_opens_and_the_outcome_of_what_is_settled(tmp_path: Path) -> None:

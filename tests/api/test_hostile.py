@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from api.events import feed, items
-from api.served import PLAIN, A, Served, served, told
+from api.served import PLAIN, A, Served, error_of, served
 from handraise.api import requests, server
 from handraise.api.origins import HEADERS
 from handraise.api.requests import Route
@@ -32,7 +32,7 @@ async def test_under_a_name_that_somebody_pointed_at_us_there_is_nothing(tmp_pat
         for host in ("evil.example", f"evil.example:{hub.up.base.rpartition(':')[2]}", "127.0.0.1.evil.example", ""):
             for path in ("/", "/index.html", "/api/asks", "/api/health", "/login", "/nothing", "/api/feed"):
                 refused = await browser.get(path, headers={"host": host})
-                assert (refused.status_code, told(refused)["code"]) == (421, "wrong_host"), (host, path)
+                assert (refused.status_code, error_of(refused)["code"]) == (421, "wrong_host"), (host, path)
         assert (await browser.get("/", headers={"host": "localhost"})).text == "the page"
 
 
@@ -56,14 +56,14 @@ async def test_no_foreign_page_changes_anything_on_any_route(tmp_path: Path, ori
             refused = await browser.request(
                 route.method, _path(route), json={}, headers={} if origin is None else {"origin": origin}
             )
-            assert (refused.status_code, told(refused)["code"]) == (403, "foreign_page"), route.path
+            assert (refused.status_code, error_of(refused)["code"]) == (403, "foreign_page"), route.path
         assert (await browser.get("/api/me")).status_code == 200
 
 
 async def test_a_foreign_page_cannot_use_a_script_s_token_either(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client("admin") as client:
         refused = await client.post("/api/login-link", headers={"origin": EVIL})
-        assert (refused.status_code, told(refused)["code"]) == (403, "foreign_page")
+        assert (refused.status_code, error_of(refused)["code"]) == (403, "foreign_page")
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ async def test_a_form_is_no_answer(tmp_path: Path, kind: str) -> None:
         ask = await hub.ask()
         sent = b'{"answer":{"answers":[{"labels":["A"]}]},"digest":null}'
         posted = await browser.post(f"/api/asks/{ask.id}/answer", content=sent, headers={"content-type": kind})
-        assert (posted.status_code, told(posted)["code"]) == (415, "not_json")
+        assert (posted.status_code, error_of(posted)["code"]) == (415, "not_json")
         assert (await browser.get(f"/api/asks/{ask.id}")).json()["state"] == "open"
         for good in ("application/json", "Application/JSON; charset=utf-8"):
             posted = await browser.post(f"/api/asks/{ask.id}/answer", content=sent, headers={"content-type": good})
@@ -103,11 +103,11 @@ async def test_missing_and_forged_cookies_open_nothing(tmp_path: Path) -> None:
 
 async def test_a_page_that_was_left_open_for_days_can_still_answer(tmp_path: Path) -> None:  # lesson 50
     async with served(tmp_path) as hub, hub.browser() as browser:
-        kept = dict(browser.cookies)
+        record = dict(browser.cookies)
     # Days later, after many restarts of the hub: the page sends what it always sent.
     async with served(tmp_path) as later, later.client() as page:
         ask = await later.ask()
-        [value] = [each for name, each in kept.items() if not name.endswith("-seat")]
+        [value] = [each for name, each in record.items() if not name.endswith("-seat")]
         headers = {"cookie": f"handraise_{later.up.base.rpartition(':')[2]}={value}", "origin": later.up.base}
         answered = await page.post(f"/api/asks/{ask.id}/answer", json={"answer": A}, headers=headers)
         assert answered.status_code == 200
@@ -205,7 +205,7 @@ async def test_bodies_are_bounded_whether_they_say_so_or_not(tmp_path: Path) -> 
 
         for sent in (b"x" * (1024 * 1024 + 1), endless()):
             refused = await client.post("/api/tokens", content=sent)
-            assert (refused.status_code, told(refused)["code"]) == (413, "too_large")
+            assert (refused.status_code, error_of(refused)["code"]) == (413, "too_large")
         assert (await client.post("/api/tokens", content=b"x" * (1024 * 1024))).status_code == 400
         lies = b"POST /api/tokens HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9999999999999999999\r\n%s\r\n"
         raw = await _exchange(
@@ -354,8 +354,8 @@ async def test_no_json_is_a_fault_on_any_route(tmp_path: Path) -> None:
                 client = agent if route.role == "agent" else admin
                 for bomb in BOMBS:
                     headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
-                    told = await client.request(route.method, _path(route), content=bomb, headers=headers)
-                    assert told.status_code < 500, (route.path, bomb[:40], told.text)
+                    response = await client.request(route.method, _path(route), content=bomb, headers=headers)
+                    assert response.status_code < 500, (route.path, bomb[:40], response.text)
         last = "a_x." + urlsafe_b64encode(b"[" * 40_000).decode()
         assert (await agent.get("/mcp", headers={"last-event-id": last})).status_code == 404
         # What could not be read back must not have been stored.
@@ -370,10 +370,10 @@ async def test_a_time_that_some_zone_does_not_have_is_refused(tmp_path: Path) ->
             ("/api/rules", {"decision": "deny", "tool": "Read"}),
         ):
             for at, status in (("9999-12-31T23:59:59-23:59", 422), ("9999-12-31T23:59:59Z", 201)):
-                told_of = await admin.post(path, json={**wanted, "expires_at": at})
-                assert told_of.status_code == status
+                response_of = await admin.post(path, json={**wanted, "expires_at": at})
+                assert response_of.status_code == status
                 if status == 422:
-                    assert told(told_of)["message"] == "This time is out of range."
+                    assert error_of(response_of)["message"] == "This time is out of range."
         for far in (await admin.get("/api/tokens")).json()["tokens"]:
             assert far["expires_at"] in (None, "9999-12-31T23:59:59Z")
 
@@ -424,7 +424,7 @@ async def test_a_store_that_cannot_keep_anything_is_told_as_that(
         # Their last use can't be stored either, which is no reason to lock anyone out.
         assert (await client.get(f"/api/asks/{ask.id}")).status_code == 200
         refused = await client.post(f"/api/asks/{ask.id}/answer", json={"answer": A})
-        assert (refused.status_code, told(refused)["message"]) == (503, "The disk is full; make room.")
+        assert (refused.status_code, error_of(refused)["message"]) == (503, "The disk is full; make room.")
 
 
 def _changing(hub: Served) -> list[Route]:
@@ -436,7 +436,7 @@ def _changing(hub: Served) -> list[Route]:
 
 
 def _path(route: Route) -> str:
-    return route.path.format(id="x", say="x", number="0")
+    return route.path.format(id="x", say="x", number="0", action="x")
 
 
 async def _exchange(hub: Served, sent: bytes, *, close: bool = False, until: bytes | None = None) -> bytes:

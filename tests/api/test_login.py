@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from api.served import PLAIN, TESTER, A, Served, served, told
+from api.served import PLAIN, TESTER, A, Served, error_of, served
 from handraise.api.guard import TrustedProxy
 from handraise.api.server import Peer, _peer
 from handraise.auth import Auth
@@ -24,7 +24,7 @@ async def test_the_printed_link_lets_one_browser_in_once(tmp_path: Path) -> None
         entered = await first.get(hub.link)
         again = await second.get(hub.link)
         assert (entered.status_code, entered.headers["location"]) == (303, "/")
-        assert (again.status_code, told(again)["code"]) == (401, "unknown_token")
+        assert (again.status_code, error_of(again)["code"]) == (401, "unknown_token")
         me = (await first.get("/api/me")).json()
         assert len(me.pop("seat")) == 12
         assert me.pop("tools")
@@ -99,7 +99,7 @@ async def test_a_code_is_no_token(tmp_path: Path) -> None:
 async def test_without_a_code_there_is_the_page_or_a_sentence(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client() as client:
         shown = await client.get("/login")
-        assert (shown.status_code, told(shown)["code"]) == (401, "login_needed")
+        assert (shown.status_code, error_of(shown)["code"]) == (401, "login_needed")
     page = tmp_path / "page"
     page.mkdir()
     (page / "index.html").write_text("<!doctype html>Paste your token.")
@@ -146,10 +146,10 @@ async def test_logging_out_ends_this_browser_and_leaves_a_pasted_token_good(tmp_
 
         secret = await hub.token("viewer")
         await client.post("/api/login", json={"secret": secret}, headers=origin)
-        kept = dict(client.cookies)
+        record = dict(client.cookies)
         await client.post("/api/logout", headers=origin)
         assert [name for name in client.cookies if not name.endswith("-seat")] == []
-        assert kept
+        assert record
         bearer = {"authorization": f"Bearer {secret}"}
         assert (await client.get("/api/me", headers=bearer)).status_code == 200
 
@@ -174,7 +174,7 @@ async def test_guessing_is_slowed_down_for_links_and_tokens_alike(tmp_path: Path
                 tried = await client.post("/api/login", json={"secret": f"guess-{number}"}, headers=origin)
             assert tried.status_code == 401
         refused = await client.post("/api/login", json={"secret": "one more"}, headers=origin)
-        assert (refused.status_code, told(refused)["code"]) == (429, "too_many_tries")
+        assert (refused.status_code, error_of(refused)["code"]) == (429, "too_many_tries")
         # Scripts with a valid token are not delayed by it.
         bearer = {"authorization": f"Bearer {await hub.token('viewer')}"}
         assert (await client.get("/api/me", headers=bearer)).status_code == 200
@@ -238,11 +238,11 @@ async def test_no_secret_is_kept_anywhere(tmp_path: Path) -> None:
         await client.get("/api/me", headers=bearer)
         assert (await client.get("/api/tokens", headers=bearer)).text.count(secret) == 0
         assert (await client.get("/api/audit", headers=bearer)).text.count(secret) == 0
-        kept = b"".join(path.read_bytes() for path in hub.state.rglob("*") if path.is_file())
-        assert len(kept) > 10_000
+        record = b"".join(path.read_bytes() for path in hub.state.rglob("*") if path.is_file())
+        assert len(record) > 10_000
         for each in (secret, code, cookie, hub.link.partition("code=")[2]):
             assert len(each) > 40
-            assert each.encode() not in kept
+            assert each.encode() not in record
 
 
 async def test_a_token_has_a_name_a_role_an_end_and_a_last_use(tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ async def test_a_use_that_crosses_a_revocation_does_not_undo_it(tmp_path: Path) 
 async def test_a_token_that_makes_no_sense_is_refused(tmp_path: Path, wrong: dict[str, str]) -> None:
     async with served(tmp_path) as hub, hub.neighbour() as owner:
         refused = await owner.post("/api/tokens", json=wrong)
-        assert (refused.status_code, told(refused)["code"]) == (422, "invalid")
+        assert (refused.status_code, error_of(refused)["code"]) == (422, "invalid")
 
 
 async def test_a_proxy_says_who_it_is_only_from_its_own_address(tmp_path: Path) -> None:
@@ -365,7 +365,7 @@ async def test_names_with_hidden_characters_are_refused(tmp_path: Path, name: st
             ("/api/projects", {"name": name, "path": str(tmp_path)}),
         ):
             refused = await client.post(path, json=wanted)
-            assert (refused.status_code, told(refused)["code"]) == (422, "invalid")
+            assert (refused.status_code, error_of(refused)["code"]) == (422, "invalid")
 
 
 async def test_a_method_that_does_nothing_is_told_all_that_do(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from api.events import ApiEvent, feed, items
-from api.served import PLAIN, TESTER, Served, served, told
+from api.served import PLAIN, TESTER, Served, error_of, served
 from handraise.api.long_requests import AccessRevoked, LongRequests, TooManyRequests, while_allowed
 from handraise.auth import Principal, Revocation
 from handraise.desk.interface import Unreached
@@ -73,8 +73,8 @@ async def test_a_relay_that_came_in_by_a_token_is_hung_up_on_with_it(tmp_path: P
         lines = [f"Authorization: Bearer {made.secret}", f"Handraise-Conversation: {'a' * 32}"]
         async with _connected(hub) as (reader, writer):
             writer.write(_head("POST /mcp/lines", *lines, "Transfer-Encoding: chunked"))
-            said = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode() + b"\n"
-            writer.write(b"%x\r\n%s\r\n" % (len(said), said))
+            text = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode() + b"\n"
+            writer.write(b"%x\r\n%s\r\n" % (len(text), text))
             await reader.readuntil(b'"result"')
             await hub.up.auth.revoke(made.token.id, TESTER, "test")
             with suppress(ConnectionError):
@@ -170,19 +170,19 @@ async def test_one_token_does_not_take_all_the_room(tmp_path: Path) -> None:
         hub = await stack.enter_async_context(served(tmp_path, most_open=3))
         leaked, other = [await stack.enter_async_context(hub.client("viewer")) for _ in range(2)]
         last = AsyncExitStack()
-        kept = [await _followed(each, leaked) for each in (stack, stack, last)]
+        record = [await _followed(each, leaked) for each in (stack, stack, last)]
         refused = await leaked.get("/api/feed")
-        assert (refused.status_code, told(refused)["code"]) == (429, "too_many_open")
-        assert told(refused)["message"] == ("This token already has 3 open requests. Close some first.")
+        assert (refused.status_code, error_of(refused)["code"]) == (429, "too_many_open")
+        assert error_of(refused)["message"] == ("This token already has 3 open requests. Close some first.")
         # Short requests still work, and everyone else has their own limit.
         assert (await leaked.get("/api/me")).status_code == 200
         owner = await stack.enter_async_context(hub.neighbour())
-        kept += [await _followed(stack, each) for each in (other, owner, owner, owner, owner)]
+        record += [await _followed(stack, each) for each in (other, owner, owner, owner, owner)]
         await last.aclose()
         while (await _status(leaked, "/api/feed")) == 429:
             await asyncio.sleep(0.01)
         await hub.publish("still there")
-        for stream in (*kept[:2], *kept[3:]):
+        for stream in (*record[:2], *record[3:]):
             assert await items(stream, 1) == [1]
 
 

@@ -21,16 +21,16 @@ async def test_open_asks_time_to_answer_sessions_streams_and_errors_are_counted(
         await client.post(f"/api/asks/{asks[0].id}/answer", json={"answer": A})
         await client.get("/api/nothing")
         async with feed(client):
-            told = await scrape(hub)
-        assert told["handraise_asks_open", "question"] == 1
-        assert told["handraise_asks_open", "plan"] == 1
-        assert told["handraise_answer_seconds_count", "question"] == 1
-        assert told["handraise_answer_seconds_sum", "question"] < 60
-        assert told["handraise_sessions", "idle"] == 1
-        assert told["handraise_sessions", "working"] == 0
-        assert told["handraise_streams_open", ""] == 1
-        assert told["handraise_http_responses_total", "404"] == 1
-        assert told["handraise_http_responses_total", "200"] >= 1
+            response = await scrape(hub)
+        assert response["handraise_asks_open", "question"] == 1
+        assert response["handraise_asks_open", "plan"] == 1
+        assert response["handraise_answer_seconds_count", "question"] == 1
+        assert response["handraise_answer_seconds_sum", "question"] < 60
+        assert response["handraise_sessions", "idle"] == 1
+        assert response["handraise_sessions", "working"] == 0
+        assert response["handraise_streams_open", ""] == 1
+        assert response["handraise_http_responses_total", "404"] == 1
+        assert response["handraise_http_responses_total", "200"] >= 1
 
 
 async def test_asks_that_were_open_before_the_hub_count_too(tmp_path: Path) -> None:
@@ -39,9 +39,9 @@ async def test_asks_that_were_open_before_the_hub_count_too(tmp_path: Path) -> N
     async with served(tmp_path) as later, later.client("approver") as client:
         assert (await scrape(later))["handraise_asks_open", "question"] == 1
         await client.post(f"/api/asks/{ask.id}/answer", json={"answer": A})
-        told = await scrape(later)
-        assert told["handraise_asks_open", "question"] == 0
-        assert told["handraise_answer_seconds_count", "question"] == 1
+        response = await scrape(later)
+        assert response["handraise_asks_open", "question"] == 0
+        assert response["handraise_answer_seconds_count", "question"] == 1
 
 
 async def test_what_claude_said_and_nobody_took_in_is_the_lag(tmp_path: Path) -> None:

@@ -24,12 +24,17 @@ from handraise.model.answers import (
 from handraise.model.asks import (
     Answered,
     Body,
+    Dialog,
     Expired,
     Form,
     Offer,
+    Option,
     Permission,
     Plan,
+    Prompt,
+    Question,
     Settlement,
+    Terms,
     Withdrawn,
     settlement_as_json,
 )
@@ -42,6 +47,12 @@ BODIES: list[Body] = [
     Permission("Bash", {"command": "ls"}, offers=(Offer("always", "any `ls`", (Rule("r", "allow", command="ls *"),)),)),
     Plan("1. Do it."),
     Form("Who?", "a server", {"properties": {"name": {"type": "string"}}}),
+    Form("Sign in", "a server", {}, "https://example.com/"),
+    Question(
+        (Prompt("Retry?", "", (Option("A"), Option("B")), closed=True),),
+        terms=Terms(person=True),
+        dialog=Dialog("refusal_fallback_prompt", ("retry_fallback", "cancelled")),
+    ),
 ]
 ANSWERS: list[Answer] = [
     Choices((Choice(("A",)), Choice((), "something else"))),
@@ -77,7 +88,7 @@ async def test_every_kind_of_ask_is_as_the_document_says_open_and_settled(tmp_pa
         shown = (await client.get(f"/api/asks/{ask.id}")).json()
         assert document.fits("Ask", shown)
         assert document.fits(f"{type(body).__name__}Ask", shown)
-        assert sum(document.fits(f"{type(each).__name__}Ask", shown) for each in BODIES) == 1
+        assert sum(document.fits(f"{type(each).__name__}Ask", shown) for each in BODIES[:4]) == 1
         assert document.fits("Asks", (await client.get("/api/asks")).json())
 
         await hub.up.hub.store.apply([SettleAsk(ask.id, Withdrawn("the turn was interrupted", NOON))])
@@ -105,10 +116,10 @@ async def test_every_answer_and_settlement_is_one_of_those_in_the_document(tmp_p
     async with served(tmp_path) as hub, hub.client() as client:
         document = Document((await client.get("/api/openapi.json")).json())
     for answer in ANSWERS:
-        told = answer_as_json(answer)
-        assert document.fits("Answer", told), told
-        assert document.fits(type(answer).__name__, told), told
-        assert document.fits("Answering", {"answer": told})
+        text = answer_as_json(answer)
+        assert document.fits("Answer", text), text
+        assert document.fits(type(answer).__name__, text), text
+        assert document.fits("Answering", {"answer": text})
         for by in (Person("ana"), ByRule("r_1", "Rule r_1"), TheHub()):
             assert document.fits("Settlement", _told(Answered(answer, by, "web", NOON)))
         assert document.fits("Settlement", _told(Expired(NOON, Answered(answer, Person("ana"), "web", NOON))))
@@ -119,8 +130,8 @@ async def test_every_answer_and_settlement_is_one_of_those_in_the_document(tmp_p
 
 
 def _told(settlement: Settlement) -> dict[str, Any]:
-    told = settlement_as_json(settlement)
-    return {**told, "at": str(told["at"])}
+    text = settlement_as_json(settlement)
+    return {**text, "at": str(text["at"])}
 
 
 def _some_answer(body: Body) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.served import Served, served, told
+from api.served import Served, error_of, served
 from handraise.model.actors import Person
 from handraise.model.sessions import Say
 from handraise.store.changes import QueueSay
@@ -21,9 +21,9 @@ def picture(data: str, kind: str = "image/png") -> dict[str, Any]:
 
 async def say(hub: Served, *blocks: dict[str, Any]) -> None:
     words = {"type": "text", "text": "Look."}
-    said = Say("say-1", "s_1", (words, *blocks), Person("ann"), "web", datetime.now(UTC))
+    text = Say("say-1", "s_1", (words, *blocks), Person("ann"), "web", datetime.now(UTC))
     await hub.session()
-    await hub.up.hub.store.apply([QueueSay(said)])
+    await hub.up.hub.store.apply([QueueSay(text)])
 
 
 async def test_a_picture_is_shown_as_it_was_sent(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ async def test_what_is_not_there_is_not_found(tmp_path: Path, path: str) -> None
     async with served(tmp_path) as hub, hub.client("viewer") as client:
         await say(hub, picture(b64encode(PNG).decode()), picture("AA=="))
         refused = await client.get(f"/api/sessions/{path}")
-        assert (refused.status_code, told(refused)["code"]) == (404, "not_found")
+        assert (refused.status_code, error_of(refused)["code"]) == (404, "not_found")
 
 
 @pytest.mark.parametrize("block", [picture("PHN2Zz4=", "image/svg+xml"), picture("not base64"), {"type": "image"}])
@@ -57,7 +57,7 @@ async def test_what_is_no_picture_is_not_shown(tmp_path: Path, block: dict[str, 
     async with served(tmp_path) as hub, hub.client("viewer") as client:
         await say(hub, block)
         refused = await client.get("/api/sessions/s_1/says/say-1/pictures/0")
-        assert (refused.status_code, told(refused)["code"]) == (404, "not_found")
+        assert (refused.status_code, error_of(refused)["code"]) == (404, "not_found")
 
 
 async def test_who_is_not_logged_in_sees_no_picture(tmp_path: Path) -> None:

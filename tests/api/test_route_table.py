@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from starlette import routing
 
-from api.served import served, told
+from api.served import error_of, served
 from handraise.api.requests import Route
 from handraise.model.tokens import ROLES, Role, may
 
@@ -20,6 +20,7 @@ PROMISED = {
     ("GET", "/api/sessions/{id}"),
     ("POST", "/api/sessions/{id}/say"),
     ("POST", "/api/sessions/{id}/interrupt"),
+    ("POST", "/api/sessions/{id}/denied/{action}/allow"),
     ("POST", "/api/sessions/{id}/stop"),
     ("POST", "/api/sessions/{id}/mode"),
     ("POST", "/api/sessions/{id}/model"),
@@ -103,7 +104,7 @@ async def test_what_an_agent_tried_is_in_the_audit(tmp_path: Path) -> None:  # l
     async with served(tmp_path) as hub, hub.client("agent") as agent, hub.client("admin") as admin:
         ask = await hub.ask()
         refused = await agent.post(f"/api/asks/{ask.id}/answer", json={"answer": {"answers": [{"labels": ["A"]}]}})
-        assert (refused.status_code, told(refused)["code"]) == (403, "not_allowed")
+        assert (refused.status_code, error_of(refused)["code"]) == (403, "not_allowed")
         entry = (await admin.get("/api/audit", params={"what": "refused"})).json()["entries"][-1]
         assert entry["ask"] == ask.id
         assert entry["by"] == {"kind": "person", "name": "a agent"}
@@ -138,13 +139,13 @@ async def test_a_method_that_a_path_does_not_have_is_refused_and_the_others_are_
         for (path, there), method in itertools.product(paths.items(), ("HEAD", "PUT", "DELETE", "OPTIONS", "TRACE")):
             if method in there:
                 continue
-            refused = await client.request(method, path.format(id="x", say="x", number="0"))
+            refused = await client.request(method, path.format(id="x", say="x", number="0", action="x"))
             assert refused.status_code == 405, (method, path)
             assert refused.headers["allow"]
             assert "access-control-allow-origin" not in refused.headers
         for lost in ("/api/", "/api/nothing", "/api/sessions/x/y/z", "/api/asks/"):
             refused = await client.post(lost)
-            assert (refused.status_code, told(refused)["code"]) == (404, "not_found")
+            assert (refused.status_code, error_of(refused)["code"]) == (404, "not_found")
 
 
 def _references(value: Any) -> Any:
@@ -160,7 +161,7 @@ def _references(value: Any) -> Any:
 
 async def _try(client: httpx2.AsyncClient, route: Route) -> int:
     """Only the status: some of them are streams."""
-    path = route.path.format(id="x", say="x", number="0")
+    path = route.path.format(id="x", say="x", number="0", action="x")
     headers = {"origin": str(client.base_url).rstrip("/")}
     async with client.stream(route.method, path, content=b"{}", headers=headers) as response:
         return response.status_code

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from api.served import served, told
+from api.served import error_of, served
 from handraise.model.sessions import Checkpoint, Ended
 from handraise.session.memory import Memory
 from handraise.store.changes import Advance, SaveSession
@@ -33,8 +33,8 @@ BLOCK = {"type": "image", "source": {"type": "base64", **PICTURE}}
 async def test_what_is_wrong_with_a_new_session_is_named(tmp_path: Path, body: dict[str, Any], names: str) -> None:
     async with served(tmp_path) as hub, hub.client("admin") as client:
         refused = await client.post("/api/sessions", json=body)
-        assert (refused.status_code, told(refused)["code"]) == (422, "invalid")
-        assert names in told(refused)["message"]
+        assert (refused.status_code, error_of(refused)["code"]) == (422, "invalid")
+        assert names in error_of(refused)["message"]
         assert (await client.get("/api/sessions")).json()["sessions"] == []
 
 
@@ -42,7 +42,7 @@ async def test_what_is_wrong_with_a_new_session_is_named(tmp_path: Path, body: d
 async def test_a_project_that_is_not_there_is_not_found(tmp_path: Path, project: str) -> None:
     async with served(tmp_path) as hub, hub.client("admin") as client:
         refused = await client.post("/api/sessions", json={"say": "hi", "project": project})
-        assert (refused.status_code, told(refused)["code"]) == (404, "not_found")
+        assert (refused.status_code, error_of(refused)["code"]) == (404, "not_found")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ async def test_what_cannot_be_said_to_claude_is_refused_at_the_door(tmp_path: Pa
     async with served(tmp_path) as hub, hub.client("approver") as client:
         session = await hub.session(phase="idle")
         refused = await client.post(f"/api/sessions/{session.id}/say", json=body)
-        assert (refused.status_code, told(refused)["code"]) == (422, "invalid")
+        assert (refused.status_code, error_of(refused)["code"]) == (422, "invalid")
 
 
 async def test_what_is_said_is_kept_once_for_each_id(tmp_path: Path) -> None:
@@ -72,9 +72,9 @@ async def test_what_is_said_is_kept_once_for_each_id(tmp_path: Path) -> None:
         session = await hub.session(phase="queued")
         say = {"id": "6c5afc3b-5ed6-409b-a0e6-7cd1ead0ab0b", "content": [{"type": "text", "text": "look"}, BLOCK]}
         for _ in range(2):
-            said = await client.post(f"/api/sessions/{session.id}/say", json=say)
-            assert (said.status_code, said.json()["say"]) == (202, say["id"])
-            assert said.json()["by"] == {"kind": "person", "name": "a approver"}
+            text = await client.post(f"/api/sessions/{session.id}/say", json=say)
+            assert (text.status_code, text.json()["say"]) == (202, say["id"])
+            assert text.json()["by"] == {"kind": "person", "name": "a approver"}
         items = (await client.get(f"/api/sessions/{session.id}/items")).json()["items"]
         assert [(item["type"], item.get("text"), item.get("images")) for item in items] == [("said", "look", 1)]
 
@@ -85,6 +85,7 @@ async def test_a_session_that_has_ended_takes_no_wishes_and_says_so(tmp_path: Pa
         await client.post(f"/api/sessions/{session.id}/stop")
         for act, body in (
             ("interrupt", None),
+            ("denied/toolu_1/allow", None),
             ("stop", None),
             ("mode", {"mode": "plan"}),
             ("model", {"model": "opus"}),
@@ -93,7 +94,7 @@ async def test_a_session_that_has_ended_takes_no_wishes_and_says_so(tmp_path: Pa
             ("fork", {}),
         ):
             refused = await client.post(f"/api/sessions/{session.id}/{act}", json=body)
-            assert (refused.status_code, told(refused)["code"]) == (409, "refused"), act
+            assert (refused.status_code, error_of(refused)["code"]) == (409, "refused"), act
             missing = await client.post(f"/api/sessions/s_none/{act}", json=body)
             assert missing.status_code in (404, 409), act
         assert (await client.post("/api/sessions/s_none/mode", json={"mode": 7})).status_code == 422
@@ -117,7 +118,7 @@ async def test_pictures_go_along_with_what_a_session_is_resumed_or_forked_with(t
             items = (await client.get(f"/api/sessions/{begun.json()['id']}/items")).json()["items"]
             assert [(item["text"], item["images"]) for item in items if item["type"] == "said"] == [(text, 2)]
         empty = await client.post(f"/api/sessions/{session.id}/resume", json={"say": " ", "images": []})
-        assert (empty.status_code, told(empty)["message"]) == (422, "The message is empty.")
+        assert (empty.status_code, error_of(empty)["message"]) == (422, "The message is empty.")
         wrong = await client.post(f"/api/sessions/{session.id}/fork", json={"images": [{"data": ""}]})
         assert wrong.status_code == 422
 
@@ -152,9 +153,9 @@ async def test_a_timeline_is_read_backwards_and_forwards_a_page_at_a_time(tmp_pa
         await hub.publish("other", session="s_2")
 
         async def page(**query: int) -> tuple[str, int | None]:
-            told = (await client.get(f"/api/sessions/{session.id}/items", params=query)).json()
-            assert told["cursor"] == 8
-            return "".join(item["text"] for item in told["items"]), told["next"]
+            page = (await client.get(f"/api/sessions/{session.id}/items", params=query)).json()
+            assert page["cursor"] == 8
+            return "".join(item["text"] for item in page["items"]), page["next"]
 
         assert await page() == ("abcdefg", None)
         assert await page(limit=3) == ("efg", 5)
@@ -172,4 +173,4 @@ async def test_a_session_is_given_another_title(tmp_path: Path) -> None:
         renamed = await client.patch(f"/api/sessions/{session.id}", json={"title": "  Better \n so "})
         assert (renamed.status_code, renamed.json()["title"]) == (200, "Better so")
         refused = await client.patch(f"/api/sessions/{session.id}", json={"title": " "})
-        assert (refused.status_code, told(refused)["message"]) == (409, "The title can't be empty.")
+        assert (refused.status_code, error_of(refused)["message"]) == (409, "The title can't be empty.")

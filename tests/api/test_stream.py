@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from api.events import events, feed, items
-from api.served import PLAIN, Served, served, told
+from api.served import PLAIN, Served, error_of, served
 from handraise.api.stream import Streams
 from handraise.model.items import Preview
 from handraise.store.changes import Prune
@@ -72,16 +72,16 @@ async def test_a_pruned_or_unknown_cursor_gets_an_explicit_reset(
         headers = [(b"last-event-id", last.encode())] if last else []
         async with client.stream("GET", "/api/feed", params=query, headers=headers) as response:
             assert response.status_code == 200
-            told = [event async for event in events(response)]
-        assert [(event.kind, event.id) for event in told] == [("reset", None)]
-        assert told[0].data == {"kind": "reset", "oldest": 3, "newest": 5}
+            received = [event async for event in events(response)]
+        assert [(event.kind, event.id) for event in received] == [("reset", None)]
+        assert received[0].data == {"kind": "reset", "oldest": 3, "newest": 5}
 
 
 async def test_a_place_that_is_no_number_is_refused_at_the_door(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client("viewer") as client:
         for after in ("x", "-1", "1.5", "9" * 30):
             refused = await client.get("/api/feed", params={"after": after})
-            assert (refused.status_code, told(refused)["code"]) == (422, "invalid")
+            assert (refused.status_code, error_of(refused)["code"]) == (422, "invalid")
 
 
 async def test_pings_are_events_without_an_id(tmp_path: Path) -> None:  # lesson 48

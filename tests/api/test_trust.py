@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from api.served import served, told
+from api.served import error_of, served
 from handraise.model.trust import Brought, Trust
 
 BODY = Trust("/work/app", (Brought("hook", "Stop", "x", ".claude/settings.json"),), {"a": "1"})
@@ -16,7 +16,7 @@ async def test_trusting_takes_an_admin_and_refusing_an_approver(tmp_path: Path) 
         where = f"/api/asks/{ask.id}/answer"
 
         refused = await approver.post(where, json={"answer": {"trust": "exactly"}, "digest": ask.digest})
-        assert (refused.status_code, told(refused)["code"]) == (403, "not_allowed")
+        assert (refused.status_code, error_of(refused)["code"]) == (403, "not_allowed")
         assert (await hub.up.hub.desk.ask(ask.id)).state == "open"
         (entry,) = (await admin.get("/api/audit", params={"what": "refused"})).json()["entries"]
         assert (entry["by"]["name"], entry["ask"], entry["detail"]["tried"]) == (

@@ -175,19 +175,19 @@ def together(attacks: Iterable[tuple[str, str]]) -> str:
 
 def apart(text: str) -> dict[str, str]:
     """The output of each."""
-    return {name: said for name, _, said in (part.partition("\n") for part in text.split(HEAD)[1:])}
+    return {name: words for name, _, words in (part.partition("\n") for part in text.split(HEAD)[1:])}
 
 
 def script(results: dict[str, str], mark: str) -> Any:
-    def play(told: Conversation) -> Script:
+    def play(conversation: Conversation) -> Script:
         attacks = list({**ATTACKS, **UNCONTROLLED}.items())
         for several in (attacks[each : each + AT_ONCE] for each in range(0, len(attacks), AT_ONCE)):
-            told = yield [use("Bash", command=together(several), description="Attack")]
-            results.update(apart(told.result().text))
-        told = yield [
+            conversation = yield [use("Bash", command=together(several), description="Attack")]
+            results.update(apart(conversation.result().text))
+        conversation = yield [
             use("Bash", command=f'python3 -c "$(cat stay.py)" {mark}; sleep 0.3; pgrep -f {mark} && echo THERE')
         ]
-        results["outlive it"] = told.result().text
+        results["outlive it"] = conversation.result().text
         yield [say("done")]
 
     return play

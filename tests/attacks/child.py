@@ -10,8 +10,8 @@ WANTED = "/forbidden"
 
 
 def main(journal: str, fifo: str) -> None:
-    with open(journal) as said:
-        for line in lines(said):
+    with open(journal) as text:
+        for line in lines(text):
             frame = json.loads(line)
             # From the start: the request may have been made before this program was running.
             if WANTED in line and frame["type"] == "control_request" and frame["request"]["subtype"] == "can_use_tool":
@@ -21,11 +21,11 @@ def main(journal: str, fifo: str) -> None:
                     stdin.write(json.dumps({"type": "control_response", "response": inside}) + "\n")
 
 
-def lines(said: TextIO) -> Iterator[str]:
+def lines(text: TextIO) -> Iterator[str]:
     """Complete ones, as they come."""
     line = ""
     while True:
-        line += said.readline()
+        line += text.readline()
         if line.endswith("\n"):
             yield line
             line = ""

@@ -66,8 +66,8 @@ async def attack(folder: Path, preset: str, mark: str) -> tuple[str, list[str]]:
         each.mkdir()
     (work / "kill.py").write_text(KILLER)
 
-    def script(told: Conversation) -> Script:
-        del told
+    def script(conversation: Conversation) -> Script:
+        del conversation
         yield [use("Bash", command=f"{sys.executable} kill.py {mark}; sleep 60", description="Kill")]
         yield [say("Still there.")]
 

@@ -21,14 +21,14 @@ OUTPUT = ["/proc/self/fd/1", "/dev/stdout", "/dev/fd/1", "{work}/out", "{work}/b
 async def test_claude_cannot_write_its_own_answers_or_its_journal(tmp_path: Path) -> None:
     results: dict[str, ToolOutcome] = {}
 
-    def script(told: Conversation) -> Script:
+    def script(conversation: Conversation) -> Script:
         while True:
             for tool, paths in (("Write", STDIN), ("Read", OUTPUT), ("Write", OUTPUT)):
                 for each in paths:
                     content = {"content": FORGED} if tool == "Write" else {}
-                    told = yield [use(tool, file_path=each.format(work=tmp_path / "work"), **content)]
-                    results[f"{tool} {each}"] = told.result()
-            told = yield [say("done")]
+                    conversation = yield [use(tool, file_path=each.format(work=tmp_path / "work"), **content)]
+                    results[f"{tool} {each}"] = conversation.result()
+            conversation = yield [say("done")]
 
     async with house(tmp_path, script, options=Options(mode="bypassPermissions")) as (home, up):
         for name, leads_to in (("link", "fd/0"), ("out", "fd/1"), ("below", "fd")):

@@ -25,14 +25,14 @@ class Curious:
     """A model that runs a command, tries the agent, the skill and the server, and records what Claude sent."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.requests: list[str] = []
 
-    def __call__(self, told: Conversation) -> Script:
-        self.told.append(json.dumps(told.request.body))
+    def __call__(self, conversation: Conversation) -> Script:
+        self.requests.append(json.dumps(conversation.request.body))
         while True:
-            told = yield [use("Bash", command=RUN, description="Look around")]
-            told = yield [use("Skill", skill="evil")]
-            told = yield [say("Done.")]
+            conversation = yield [use("Bash", command=RUN, description="Look around")]
+            conversation = yield [use("Skill", skill="evil")]
+            conversation = yield [say("Done.")]
 
 
 async def begin(home: House, opened: Hub) -> Session:
@@ -72,7 +72,7 @@ async def test_nothing_of_an_untrusted_repository_runs_or_holds_and_the_next_hub
             waiting = await next_ask(first.desk, session)
         async with home.open_hub() as opened:
             assert [each.id for each in await opened.desk.asks()] == [waiting.id]
-            assert (marked(marks), script.told) == (set(), [])
+            assert (marked(marks), script.requests) == (set(), [])
             await decide(opened, session, "never")
 
             # Its permissions allow Bash and its hook allows everything: a person is asked anyway.
@@ -81,8 +81,8 @@ async def test_nothing_of_an_untrusted_repository_runs_or_holds_and_the_next_hub
             assert (home.work / "ran").exists()
             # Instructions are text, and stay; a skill can be read.
             for text in ("MARK-CLAUDE", "MARK-MORE", "MARK-SKILL"):
-                assert text in script.told[0]
-            assert "MARK-STYLE" not in script.told[0]
+                assert text in script.requests[0]
+            assert "MARK-STYLE" not in script.requests[0]
 
             # The decision is stored: the next session starts immediately.
             again = await begin(home, opened)
@@ -106,7 +106,7 @@ async def test_everything_is_shown_and_works_once_trusted_until_it_changes_or_tr
 
         assert await allow_all(opened, session, {ask.id}) == []
         assert marked(marks) >= USED
-        assert "MARK-STYLE" in script.told[0]
+        assert "MARK-STYLE" in script.requests[0]
         (trust,) = await opened.desk.trusts()
         assert (trust.directory, trust.level, trust.digest) == (str(home.work), "exactly", ask.digest)
 
@@ -130,7 +130,7 @@ async def test_what_is_written_during_a_session_does_not_hold_in_it(tmp_path: Pa
     """Claude Code applies changed settings immediately: an allowed command could make every later ask disappear."""
     marks, evil = tmp_path / "marks", tmp_path / "evil"
 
-    def writes(told: Conversation) -> Script:
+    def writes(conversation: Conversation) -> Script:
         yield [use("Bash", command=f"cp -r {evil}/.claude {evil}/.mcp.json .; sleep 2", description="Prepare")]
         yield [use("Bash", command="touch one", description="Go on")]
         yield [say("Done.")]
@@ -215,7 +215,7 @@ async def test_stopping_and_other_sessions_take_the_ask_back(tmp_path: Path) -> 
 
 
 async def test_a_script_hears_of_it_and_goes_on_when_somebody_has_decided(tmp_path: Path) -> None:
-    def shortly(told: Conversation) -> Script:
+    def shortly(conversation: Conversation) -> Script:
         yield [say("Done.")]
 
     marks = tmp_path / "marks"

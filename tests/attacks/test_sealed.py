@@ -49,8 +49,8 @@ def lay(home: Path, work: Path, port: int) -> None:
     (home / ".claude.json").write_text(json.dumps({"mcpServers": {"probe": server}}))
 
 
-def script(told: Conversation) -> Script:
-    del told
+def script(conversation: Conversation) -> Script:
+    del conversation
     yield [say("Ready.")]
 
 

@@ -63,11 +63,11 @@ class Played:
         self.results: list[ToolOutcome] = []
         self._calls = calls
 
-    def script(self, told: Conversation) -> Script:
+    def script(self, conversation: Conversation) -> Script:
         while True:  # once for each later turn
-            told = yield unasked(told.directory) if self._calls is None else self._calls
-            self.results += told.results
-            told = yield [say("Done.")]
+            conversation = yield unasked(conversation.directory) if self._calls is None else self._calls
+            self.results += conversation.results
+            conversation = yield [say("Done.")]
 
 
 async def test_a_rule_denies_every_call_in_every_mode(tmp_path: Path) -> None:
@@ -78,8 +78,8 @@ async def test_a_rule_denies_every_call_in_every_mode(tmp_path: Path) -> None:
             await ended(hub.desk, session)
             await hub.desk.change_mode(session.id, other)
             await hub.desk.say(session.id, "Look.")
-            told = await ended(hub.desk, session, turns=2)
-            assert [content for content in told if isinstance(content, ActionEnded) and content.ok] == []
+            outcome = await ended(hub.desk, session, turns=2)
+            assert [content for content in outcome if isinstance(content, ActionEnded) and content.ok] == []
 
         calls = len(unasked("")) * 4
         assert len(played.results) == calls
@@ -94,12 +94,12 @@ async def test_a_rule_denies_every_call_in_every_mode(tmp_path: Path) -> None:
 
 
 async def test_a_rule_that_asks_makes_one_ask_in_every_mode(tmp_path: Path) -> None:
-    def script(told: Conversation) -> Script:
+    def script(conversation: Conversation) -> Script:
         while True:  # once for each later turn
-            told = yield [use("Read", file_path=f"{told.directory}/.env")]
-            told = yield [use("Bash", command="ls && cat .env")]
-            told = yield [use("AskUserQuestion", questions=[QUESTION])]
-            told = yield [say("Done.")]
+            conversation = yield [use("Read", file_path=f"{conversation.directory}/.env")]
+            conversation = yield [use("Bash", command="ls && cat .env")]
+            conversation = yield [use("AskUserQuestion", questions=[QUESTION])]
+            conversation = yield [say("Done.")]
 
     # In dontAsk, Claude denies questions by itself, and asks us about calls that a rule wants to ask about.
     rules = [Rule("r_env", "ask", path="**/.env"), Rule("r_cat", "ask", command="cat *")]
@@ -117,9 +117,13 @@ async def test_a_rule_that_asks_makes_one_ask_in_every_mode(tmp_path: Path) -> N
             await hub.desk.answer(cat.id, Deny("No."))
             question = await next_ask(hub.desk, session, {read.id, cat.id})
             await hub.desk.answer(question.id, Choices((Choice(("A",)),)))
-            told = await ended(hub.desk, session, turns=turn)
+            conversation = await ended(hub.desk, session, turns=turn)
 
-            assert [content.ok for content in told if isinstance(content, ActionEnded)] == [True, False, True] * turn
+            assert [content.ok for content in conversation if isinstance(content, ActionEnded)] == [
+                True,
+                False,
+                True,
+            ] * turn
             kinds = [ask.kind for ask in await hub.desk.asks(state=None, session=session.id)]
             assert kinds == ["permission", "permission", "question"] * turn
         assert home.model.errors == []
@@ -128,14 +132,14 @@ async def test_a_rule_that_asks_makes_one_ask_in_every_mode(tmp_path: Path) -> N
 async def test_sub_agents_are_ruled_too(tmp_path: Path) -> None:
     results: list[ToolOutcome] = []
 
-    def scout(told: Conversation) -> Script:
-        told = yield [use("Read", file_path=f"{told.directory}/.env")]
-        results.append(told.result())
-        told = yield [use("Bash", command="cat .env")]
-        results.append(told.result())
+    def scout(conversation: Conversation) -> Script:
+        conversation = yield [use("Read", file_path=f"{conversation.directory}/.env")]
+        results.append(conversation.result())
+        conversation = yield [use("Bash", command="cat .env")]
+        results.append(conversation.result())
         yield [say("Nothing to be seen.")]
 
-    def script(told: Conversation) -> Script:
+    def script(conversation: Conversation) -> Script:
         yield [agent("Look", "Look around", scout)]
         yield [say("Done.")]
 
@@ -166,9 +170,9 @@ async def test_what_no_rule_touches_runs_as_before_and_leaves_nothing_to_answer(
 async def test_a_call_that_is_made_while_no_hub_runs_waits_for_the_next_one(tmp_path: Path) -> None:
     results: list[ToolOutcome] = []
 
-    def script(told: Conversation) -> Script:
-        told = yield [hold("a hub is gone"), use("Read", file_path=f"{told.directory}/.env")]
-        results.append(told.result())
+    def script(conversation: Conversation) -> Script:
+        conversation = yield [hold("a hub is gone"), use("Read", file_path=f"{conversation.directory}/.env")]
+        results.append(conversation.result())
         yield [say("Done.")]
 
     async with BypassHouse(tmp_path, script, rules=[EVERYTHING]) as home:

@@ -28,8 +28,8 @@ class AuthClock:
 
 @pytest.fixture
 async def store() -> AsyncIterator[Store]:
-    async with MemoryStore() as kept:
-        yield kept
+    async with MemoryStore() as record:
+        yield record
 
 
 @pytest.fixture
@@ -77,9 +77,9 @@ async def test_a_month_of_trying_fills_no_disk_and_every_try_is_counted(
             await auth.tidy()
             clock.at += timedelta(minutes=1)
 
-    told = await refusals(store)
-    assert len(told) < 30 * 24 + 10
-    assert sum(entry.detail.get("times", 1) for entry in told) == tries
+    text = await refusals(store)
+    assert len(text) < 30 * 24 + 10
+    assert sum(entry.detail.get("times", 1) for entry in text) == tries
 
 
 async def test_who_tries_something_else_and_who_else_tries_it_are_told_of_at_once(

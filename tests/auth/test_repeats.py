@@ -25,15 +25,15 @@ def test_the_first_is_told_at_once_and_the_others_by_their_number_when_it_is_tim
 
 def test_what_goes_on_is_told_ever_more_rarely_but_once_an_hour() -> None:
     repeats: Repeats[str] = Repeats()
-    told: list[datetime] = []
+    calls: list[datetime] = []
     now = NOON
     while now < NOON + timedelta(days=1):
         if repeats.meet("a", "again", now) or repeats.due(now):
-            told.append(now)
+            calls.append(now)
         now += timedelta(seconds=10)
 
-    assert len(told) < 32
-    assert max(later - earlier for earlier, later in pairwise(told)) <= LONGEST + FIRST
+    assert len(calls) < 32
+    assert max(later - earlier for earlier, later in pairwise(calls)) <= LONGEST + FIRST
 
 
 def test_what_became_quiet_is_news_again() -> None:
@@ -46,14 +46,14 @@ def test_what_became_quiet_is_news_again() -> None:
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 300)), max_size=60))
 def test_none_is_lost_and_none_is_told_twice(events: list[tuple[str, int]]) -> None:
     repeats: Repeats[str] = Repeats()
-    now, told = NOON, dict.fromkeys("abc", 0)
+    now, text = NOON, dict.fromkeys("abc", 0)
     for key, seconds in events:
         now += timedelta(seconds=seconds)
-        told[key] += repeats.meet(key, key, now)
+        text[key] += repeats.meet(key, key, now)
         for which, times in repeats.due(now):
-            told[which] += times
+            text[which] += times
     for which, times in repeats.rest():
-        told[which] += times
+        text[which] += times
 
-    assert told == {key: [each for each, _ in events].count(key) for key in "abc"}
+    assert text == {key: [each for each, _ in events].count(key) for key in "abc"}
     assert repeats.rest() == []

@@ -33,12 +33,12 @@ class TcpRelay:
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, dead: asyncio.Event) -> None:
         with suppress(ConnectionError):
-            while said := await reader.read(65_536):
-                if b"GET /api/feed" in said:
+            while text := await reader.read(65_536):
+                if b"GET /api/feed" in text:
                     self._streams.add(dead)
                 if dead.is_set():
                     await asyncio.Event().wait()
-                writer.write(said)
+                writer.write(text)
                 await writer.drain()
 
 

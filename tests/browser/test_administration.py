@@ -27,12 +27,12 @@ pytestmark = needs_browser
 RUN = "touch counted"
 
 
-def pushes_and_runs(told: Conversation) -> Script:
-    told = yield [use("Bash", command="git push origin main", description="Publish")]
-    refused = "pull request" in told.result().text
-    told = yield [use("Bash", command=RUN, description="Count")]
-    told = yield [use("Bash", command=RUN, description="Count again")]
-    yield [say(f"Refused: {refused}. Counted: {not told.result().is_error}.")]
+def pushes_and_runs(conversation: Conversation) -> Script:
+    conversation = yield [use("Bash", command="git push origin main", description="Publish")]
+    refused = "pull request" in conversation.result().text
+    conversation = yield [use("Bash", command=RUN, description="Count")]
+    conversation = yield [use("Bash", command=RUN, description="Count again")]
+    yield [say(f"Refused: {refused}. Counted: {not conversation.result().is_error}.")]
 
 
 async def test_a_projects_options_and_rules_hold_and_who_did_what_is_on_record(tmp_path: Path) -> None:
@@ -225,12 +225,12 @@ async def test_a_token_is_shown_once_and_revoked_at_once_and_the_audit_goes_back
         await main.get_by_role("combobox", name="When", exact=True).select_option("Last 30 days")
         await expect(rows.filter(has_text="p0")).to_have_count(0)
 
-        # Whoever may only look sees projects, rules and numbers, and nothing to press there.
+        # A viewer sees projects, rules and statistics, and nothing to click.
         looker = await screen.stranger(hub.up)
         code = await hub.up.auth.make_code("ann", "viewer", Person("owner"), "test")
         await looker.goto(f"{hub.up.base}/login?code={code}")
         await expect(looker.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
-        # The hub was upgraded, and what the open page would load is not there any more.
+        # The hub was upgraded, and what the open page would load no longer exists.
         await looker.route("**/assets/**", lambda route: route.abort())
         with screen.trouble_expected():
             await looker.get_by_label("Administration").click()
@@ -272,7 +272,7 @@ async def test_the_statistics_count_what_was_asked(tmp_path: Path) -> None:
         for number in range(4):
             chart = page.get_by_role("img").nth(number)
             await expect(chart.locator(".bar").first).to_be_visible()
-        await expect(page.get_by_role("img").first).to_have_accessible_name(said(table))
+        await expect(page.get_by_role("img").first).to_have_accessible_name(sentence_of(table))
 
 
 def counted(asks: Sequence[Ask], days: int) -> tuple[int, int, list[tuple[str, int, int]]]:
@@ -288,7 +288,7 @@ def counted(asks: Sequence[Ask], days: int) -> tuple[int, int, list[tuple[str, i
     return sum(people for people, _ in both), sum(rules for _, rules in both), rows
 
 
-def said(table: list[tuple[str, int, int]]) -> str:
+def sentence_of(table: list[tuple[str, int, int]]) -> str:
     return ", ".join(f"{day}: {people} sent to people, {rules} answered by rules" for day, people, rules in table)
 
 

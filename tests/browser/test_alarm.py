@@ -13,7 +13,7 @@ from handraise.demo.request import Conversation
 pytestmark = needs_browser
 
 
-def touch(told: Conversation) -> Script:
+def touch(conversation: Conversation) -> Script:
     yield [use("Bash", command="touch done")]
     yield [say("The end.")]
 

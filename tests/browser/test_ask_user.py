@@ -16,13 +16,13 @@ TOOL = qualified(ASK_USER)
 STORES = [{"label": "SQLite", "description": "one file"}, {"label": "Postgres", "description": "a server"}]
 
 
-def ask_three_times(told: Conversation) -> Script:
-    told = yield [say("Let me ask."), use(TOOL, question="Which database?", options=STORES)]
-    heard = [told.result().text]
-    told = yield [use(TOOL, question="Which of them later?", options=STORES, multiSelect=True)]
-    heard.append(told.result().text.replace("\n", " and "))
-    told = yield [use(TOOL, question="What name?")]
-    yield [say(f"Heard {' / '.join([*heard, told.result().text])}.")]
+def ask_three_times(conversation: Conversation) -> Script:
+    conversation = yield [say("Let me ask."), use(TOOL, question="Which database?", options=STORES)]
+    heard = [conversation.result().text]
+    conversation = yield [use(TOOL, question="Which of them later?", options=STORES, multiSelect=True)]
+    heard.append(conversation.result().text.replace("\n", " and "))
+    conversation = yield [use(TOOL, question="What name?")]
+    yield [say(f"Heard {' / '.join([*heard, conversation.result().text])}.")]
 
 
 async def test_questions_stand_in_the_chat_and_each_becomes_a_line_once_it_is_answered(tmp_path: Path) -> None:
@@ -51,8 +51,8 @@ async def test_questions_stand_in_the_chat_and_each_becomes_a_line_once_it_is_an
         await main.locator(".card textarea").fill("Wren")
         await send(page, "What name?", 3)
 
-        said = "Heard User selected: SQLite / User selected: SQLite, Postgres and files / Wren."
-        await expect(main.get_by_text(said)).to_be_visible()
+        text = "Heard User selected: SQLite / User selected: SQLite, Postgres and files / Wren."
+        await expect(main.get_by_text(text)).to_be_visible()
         await expect(main.locator(".card")).to_have_count(0)
 
 

@@ -80,7 +80,7 @@ async def test_at_night_and_unasked_the_page_is_silent(tmp_path: Path) -> None:
     async with served(tmp_path, page=PAGE) as hub, window() as screen:
         page = await screen.open(hub.up, "/admin/settings", script=LISTENING)
         await page.clock.install(time="2026-03-01T23:30:00")
-        # The light browser allows none, as one where somebody said no.
+        # The light browser allows none, as if someone had denied it.
         notify = page.get_by_label("Show a notification when Claude needs someone")
         await notify.click()
         await expect(page.get_by_text("The browser doesn't allow notifications for this page.")).to_be_visible()

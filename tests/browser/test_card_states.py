@@ -34,9 +34,9 @@ ORDER = "mcp__forms__order"
 ANN = Person("ann")
 
 
-def order(told: Conversation) -> Script:
-    told = yield [use(ORDER, what="the lamp")]
-    yield [say(f"`{told.result().text}`")]
+def order(conversation: Conversation) -> Script:
+    conversation = yield [use(ORDER, what="the lamp")]
+    yield [say(f"`{conversation.result().text}`")]
 
 
 async def test_a_form_with_a_field_of_every_kind_is_checked_and_reaches_the_tool(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ async def test_a_form_with_a_field_of_every_kind_is_checked_and_reaches_the_tool
             await card.get_by_label(label).fill(text)
         await card.get_by_role("button", name="Send").click()
         await expect(card.locator(".field.wrong")).to_have_count(8)
-        for told in (
+        for each in (
             "Name must have at least 2 characters.",
             "Mail must be an email address.",
             "Site must be an address such as https://example.org.",
@@ -65,7 +65,7 @@ async def test_a_form_with_a_field_of_every_kind_is_checked_and_reaches_the_tool
             "Weight must be at least 0.5.",
             "Size is required.",
         ):
-            await expect(card).to_contain_text(told)
+            await expect(card).to_contain_text(each)
         await expect(card.get_by_label("Name")).to_be_focused()
         right = {"Name": "Ann", "Note": "by night", "Mail": "ann@example.org", "Site": "https://example.org/a"}
         right |= {"Day": "2026-03-01", "Moment": "2026-03-01T12:30", "Count": "3", "Weight": "1.5"}
@@ -80,9 +80,9 @@ async def test_a_form_with_a_field_of_every_kind_is_checked_and_reaches_the_tool
         await expect(card.get_by_label("Mail")).to_have_value("ann@example.org")
         await expect(card.get_by_label("ribbon")).to_be_checked()
         await card.get_by_label("Weight").press("Control+Enter")
-        said = page.locator("main .prose code", has_text="the lamp: ")
-        await expect(said).to_be_visible()  # which needs the second backtick: the whole of it has arrived
-        result = json.loads(await said.inner_text())["result"]
+        words = page.locator("main .prose code", has_text="the lamp: ")
+        await expect(words).to_be_visible()  # which needs the second backtick: the whole of it has arrived
+        result = json.loads(await words.inner_text())["result"]
         assert json.loads(result.removeprefix("the lamp: ")) == {
             "name": "Ann",
             "note": "by night",

@@ -92,11 +92,11 @@ async def test_a_denial_an_edit_and_a_plan_sent_back_by_mouse(tmp_path: Path) ->
         assert (at.work / "service.py").read_text() == "print('edited by a person')\n"
 
 
-def run_three_times(told: Conversation) -> Script:
-    told = yield [use("Bash", command="touch zero", description="Make a file")]
-    told = yield [use("Bash", command="touch first", description="Make another")]
-    told = yield [use("Bash", command="touch first", description="Make it again")]
-    yield [say("Both done." if not told.result().is_error else "Not done.")]
+def run_three_times(conversation: Conversation) -> Script:
+    conversation = yield [use("Bash", command="touch zero", description="Make a file")]
+    conversation = yield [use("Bash", command="touch first", description="Make another")]
+    conversation = yield [use("Bash", command="touch first", description="Make it again")]
+    yield [say("Both done." if not conversation.result().is_error else "Not done.")]
 
 
 async def test_two_browsers_answer_at_once_and_both_tell_the_truth(tmp_path: Path) -> None:  # lessons 30, 33

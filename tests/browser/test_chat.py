@@ -30,24 +30,24 @@ PRESS = """
 """
 
 
-def helper(told: Conversation) -> Script:
+def helper(conversation: Conversation) -> Script:
     yield [use("Bash", command="echo inside", description="Look")]
     yield [say("There are **two** of them.")]
 
 
-def works(told: Conversation) -> Script:
-    where = told.directory
-    told = yield [
+def works(conversation: Conversation) -> Script:
+    where = conversation.directory
+    conversation = yield [
         think("Where does it *greet*?"),
         say(WORDS),
         use("Read", file_path=f"{where}/service.py"),
         use("Read", file_path=f"{where}/shot.gif"),
     ]
-    told = yield [agent("Look for more", "Find whatever greets.", helper)]
-    told = yield [
+    conversation = yield [agent("Look for more", "Find whatever greets.", helper)]
+    conversation = yield [
         use("Edit", file_path=f"{where}/service.py", old_string="import json", new_string="import json as j\nimport os")
     ]
-    told = yield [use("Bash", command="seq 1 60; exit 3", description="Count")]
+    conversation = yield [use("Bash", command="seq 1 60; exit 3", description="Count")]
     yield [say(LONG, pace=0.2)]
 
 
@@ -119,7 +119,7 @@ async def side_by_side(page: Page) -> None:
     rows = change.locator("table.two tr")
     await expect(rows.nth(0).locator(".line")).to_have_text(["import json", "import json as j"])
     await expect(rows.nth(1).locator(".line")).to_have_text(["import os"])
-    await page.reload()  # which way somebody likes it is remembered
+    await page.reload()  # the preferred layout is remembered
     await unfold(change)
     await expect(change.locator("table.two")).to_be_visible()
     await change.get_by_role("button", name="Unified").click()

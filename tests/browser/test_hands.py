@@ -35,7 +35,7 @@ async def test_a_double_click_never_answers_the_card_behind(at: HandsDesk, where
         first, second = await at.run("rm one", session=session), await at.run("rm two", session=session)
         await calm(page, first, seen=True)
         x, y = await middle(allow_of(page, first))
-        # The page's time stands still until the hub has taken it, however long that takes.
+        # The page's clock stands still until the hub has it, however long that takes.
         async with page.expect_response(re.compile("/answer$")):
             await page.mouse.click(x, y)
         passed = await until(page, page.locator(f"#card-{first.id}.line-card"))
@@ -59,7 +59,7 @@ async def test_the_second_click_of_two_is_none(at: HandsDesk) -> None:
     await calm(page, ask, seen=True)
     await page.mouse.click(*await middle(allow_of(page, ask)), click_count=2)
     assert await at.answered(page, ask) == Allow()
-    # A hand that clicks on and on, as a browser counts it.
+    # Repeated clicks, as a browser counts them.
     behind = await at.run("rm two")
     await calm(page, behind, seen=True)
     await allow_of(page, behind).dispatch_event("click", {"detail": 2})
@@ -78,14 +78,14 @@ async def test_whoever_looks_at_each_card_is_not_held_up(at: HandsDesk, count: i
 
 
 @pytest.mark.parametrize("body", [Permission("Bash", {"command": "rm one"}), Plan("# Steps")], ids=["command", "plan"])
-@pytest.mark.parametrize("said", [SENTENCES, pytest.param(MORE_SENTENCES, marks=long)], ids=["few", "more"])
+@pytest.mark.parametrize("text", [SENTENCES, pytest.param(MORE_SENTENCES, marks=long)], ids=["few", "more"])
 async def test_a_sentence_that_no_field_takes_allows_nothing(
-    at: HandsDesk, body: Permission | Plan, said: tuple[str, ...]
+    at: HandsDesk, body: Permission | Plan, text: tuple[str, ...]
 ) -> None:
     ask = await at.put(body)
     page = await at.sit()
     for pace in (30, 180, 390):
-        for sentence in said:
+        for sentence in text:
             await calm(page, ask, seen=True)
             await write(page, sentence, pace)
             assert await at.still_open(page, ask), sentence
@@ -95,7 +95,7 @@ async def test_a_sentence_that_no_field_takes_allows_nothing(
 
 
 async def test_a_sentence_that_begins_elsewhere_allows_nothing(at: HandsDesk) -> None:
-    """It was begun in a text, or before the card came."""
+    """It was started in a text field, or before the card appeared."""
     session = (await at.hub.session(phase="working")).id
     page = await at.sit(f"/sessions/{session}")
     await page.locator("#say").click()
@@ -285,7 +285,7 @@ async def test_a_plan_is_approved_by_one_key_and_not_by_a_held_one(at: HandsDesk
 
 
 async def write(page: Page, text: str, pace: int) -> None:
-    """Letter by letter, with so many milliseconds between them."""
+    """Letter by letter, with this many milliseconds between them."""
     for letter in text:
         await page.keyboard.press({"\n": "Enter", " ": "Space"}.get(letter, letter))
         await page.clock.run_for(pace)

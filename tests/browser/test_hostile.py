@@ -134,10 +134,29 @@ async def ask(hub: Served, session: str) -> None:
         await hub.ask(Form(text, text[:50], schema), session=session)
 
 
+async def link(hub: Served, session: str) -> None:
+    for text in TEXTS:
+        await hub.ask(Form(text, text[:50], {}, text or "x"), session=session)
+        await hub.ask(Form(text, text[:50], {}, f"https://example.com/{text}"), session=session)
+
+
 async def unfold(page: Page) -> None:
     """Until nothing is left that can be unfolded or drawn later."""
     await page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
     await expect(page.locator("details[open]:not(:has(> .unfolded))")).to_have_count(0)
+
+
+async def test_on_the_cards_of_links(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        session = await hub.session(phase="working")
+        await link(hub, session.id)
+        page = await screen.open(hub.up, f"/sessions/{session.id}", script=TRAP)
+        await expect(page.locator("main .card .address")).to_have_count(2 * len(TEXTS))
+        for size in SIZES:
+            await page.set_viewport_size(size)
+            await unfold(page)
+            await harmless(page, f"links {size}")
+        assert await page.locator(".address a:not([href^='https://example.com/'])").count() == 0
 
 
 async def test_in_a_conversation_and_on_every_card(tmp_path: Path) -> None:  # lessons 39, 43

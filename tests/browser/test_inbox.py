@@ -104,17 +104,17 @@ async def test_identical_asks_are_answered_together_and_each_says_what_became_of
         await armed(page, "permission")
         with screen.trouble_expected():
             await page.get_by_role("button", name="Allow once · all 4").click()
-            told = page.locator(".over [role=status]")
-            await expect(told).to_contain_text("Your answer was used for 2 of 4. 1 not sent yet. 1 not used")
+            text = page.locator(".over [role=status]")
+            await expect(text).to_contain_text("Your answer was used for 2 of 4. 1 not sent yet. 1 not used")
             await expect(page.locator(f"#card-{asks[0].id}")).to_contain_text("You allowed npm test")
             await expect(page.locator(f"#card-{asks[0].id}")).to_contain_text("Session 1")
             await expect(page.locator(f"#card-{asks[1].id}")).to_contain_text("ann denied npm test")
             await expect(page.locator(f"#card-{asks[1].id} [role=alert]")).to_contain_text("Your answer wasn't used.")
-            kept = row_or_card(page, "Session 7")
-            await expect(kept).to_contain_text("Not sent")
+            record = row_or_card(page, "Session 7")
+            await expect(record).to_contain_text("Not sent")
             unreachable.clear()
             await expect(page.locator(f"#card-{asks[3].id}.line-card")).to_contain_text("You allowed npm test")
-            await expect(told).to_contain_text("Your answer was used for 3 of 4. 1 not used")
+            await expect(text).to_contain_text("Your answer was used for 3 of 4. 1 not used")
         assert [await answer_to(hub, ask.id) for ask in asks] == [Allow(), Deny("It is broken."), Allow(), Allow()]
         assert (await hub.up.hub.desk.ask(later.id)).settlement is None
         assert (await hub.up.hub.desk.ask(other.id)).settlement is None

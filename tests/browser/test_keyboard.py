@@ -154,7 +154,7 @@ async def test_what_is_written_into_a_card_that_goes_away_answers_no_other(tmp_p
         await page.clock.pause_at(await page.evaluate("Date.now() + 1000"))
         await page.keyboard.type("Ba")
         await hub.up.hub.desk.seat(ANN, "terminal").answer(asked.id, Choices((Choice((), "Wren"),)))
-        # Somebody types on, ten letters a second, while the one card goes and the other one comes.
+        # Someone keeps typing, ten letters a second, while one card goes and another comes.
         card = page.locator(f"#card-{other.id}.stage-open")
         for _ in range(100):
             await page.keyboard.press("a")

@@ -77,7 +77,7 @@ BEYOND = """() => {
 """What sticks out at the side."""
 # Names, units and formats: the same in every language, or by the browser's own locale.
 NOT_OURS = re.compile(
-    r"\bzz\w*|Handraise|\bhandraise (inbox|stop)\b|\bWrite\b|\bUTC\b|\bowner\b|\btest\b|\bmin\b|\b[AP]M\b"
+    r"\bzz\w*|\bhandraise (inbox|stop)\b|Handraise|\bWrite\b|\bUTC\b|\bowner\b|\btest\b|\bmin\b|\b[AP]M\b"
     r"|\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b",
     re.IGNORECASE,
 )

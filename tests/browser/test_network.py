@@ -26,26 +26,26 @@ ANSWER = re.compile(r"/api/asks/[^/]+/answer$")
 UNSENT = "localStorage.getItem('handraise.unsent')"
 
 
-def ask_twice(told: Conversation) -> Script:
+def ask_twice(conversation: Conversation) -> Script:
     yield [use("Bash", command="echo once >> first", description="Write a line")]
     yield [say("Half done."), use("Bash", command="touch second", description="Make another")]
     yield [say("All done.")]
 
 
 async def test_an_answer_whose_reply_was_lost_counts_once(tmp_path: Path) -> None:  # lesson 50
-    """And whoever was logged out with a card open goes on after logging in."""
+    """And a person who was signed out with a card open continues after signing in."""
     sent: list[int] = []
 
     async def lose_the_reply(route: Route) -> None:
         # As long as the hub has not got it, the card stays, and says so.
         if not sent:
             await expect(page.locator(".card.stage-sending")).to_contain_text("Sending…")
-        taken = await route.fetch()
-        sent.append(taken.status)
+        receipt = await route.fetch()
+        sent.append(receipt.status)
         if len(sent) == 1:
             await route.abort("connectionreset")
         else:
-            await route.fulfill(response=taken)
+            await route.fulfill(response=receipt)
 
     async with home(tmp_path, ask_twice) as at, at.serve() as up, window() as screen:
         session = (await up.hub.desk.start("Write.", str(at.work))).session
@@ -102,7 +102,7 @@ async def test_what_happened_while_offline_comes_by_the_cursor_and_the_answer_go
         await expect(page.locator("main .prose")).to_have_count(51)
         assert isinstance((await hub.up.hub.desk.ask(first.id)).settlement, Answered)
         assert [each for each in sent if each.startswith("POST")] == [f"POST /api/asks/{first.id}/answer"]
-        # By its place in the feed, and not by reading everything anew.
+        # From its cursor, not by reading everything again.
         assert any(re.fullmatch(r"GET /api/feed\?after=[1-9]\d*", each) for each in sent)
         assert not [each for each in sent if each.startswith(("GET /api/sessions", "GET /api/asks"))]
 
@@ -117,7 +117,7 @@ async def test_a_stream_that_went_dead_in_its_sleep_is_left_and_what_was_missed_
         await armed(page, "permission")
         await page.evaluate("window.notReloaded = true")
         wire.freeze_streams()
-        # Nobody tells it anything, but who answers is told how it stands.
+        # It gets no updates, but an answer shows the current state.
         await hub.up.hub.desk.seat(ANN, "terminal").answer(first.id, Deny("Not today."))
         with screen.trouble_expected():
             await page.keyboard.press("a")

@@ -91,7 +91,7 @@ async def at(house: PushDesk) -> AsyncIterator[PushDesk]:
     assert house.window.complaints == []
 
 
-def run_a_command(told: Conversation) -> Script:
+def run_a_command(conversation: Conversation) -> Script:
     yield [use("Bash", command="touch done", description="Leave a mark")]
     yield [say("The end.")]
 
@@ -159,10 +159,10 @@ async def test_an_ask_is_shown_with_answers_and_the_one_that_is_tapped_reaches_t
     settled = await at.hub.up.hub.desk.ask(ask.id)
     assert settled.settlement is not None
     async with at.hub.client("viewer") as client:
-        told = (await client.get(f"/api/asks/{ask.id}")).json()["settlement"]
-    assert (told["answer"]["allow"], told["answer"]["for"]) == (True, "once")
-    assert (told["by"]["name"], told["from"]) == ("ana", "web")
-    # Nobody runs Claude here, so that nobody takes it.
+        response = (await client.get(f"/api/asks/{ask.id}")).json()["settlement"]
+    assert (response["answer"]["allow"], response["answer"]["for"]) == (True, "once")
+    assert (response["by"]["name"], response["from"]) == ("ana", "web")
+    # No Claude runs here, so nothing receives it.
     assert await screen.ever_shown() == [
         ["Allowed · waiting for Claude", "Run npm test?"],
         ["Allowed · not yet received by Claude", "Run npm test?"],
@@ -217,8 +217,8 @@ async def test_who_taps_too_late_is_told_who_was_first(at: PushDesk) -> None:
         assert "by owner (terminal): denied: not today." in shown["body"]
         assert "Your answer wasn't used." in shown["body"]
         assert shown["actions"] == []
-        told = (await owner.get(f"/api/asks/{ask.id}")).json()["settlement"]
-        assert told["answer"]["allow"] is False
+        response = (await owner.get(f"/api/asks/{ask.id}")).json()["settlement"]
+        assert response["answer"]["allow"] is False
         # What the hub says of it by push changes nothing about that.
         await screen.push({"kind": "settled", "device": "d", "ask": ask.id, "title": "x", "body": "y", "waiting": 0})
         await screen.until(title="Already answered")
@@ -303,14 +303,14 @@ async def test_a_tap_on_the_notification_leads_to_the_card(at: PushDesk) -> None
 
 async def test_a_page_that_is_open_calls_by_the_worker_and_puts_away_what_is_settled(at: PushDesk) -> None:
     async with at.hub.neighbour() as owner:
-        # Nobody looks at the page, so that it calls.
+        # Nobody looks at the page, so it notifies.
         hidden = "Object.defineProperty(document, 'hidden', { get: () => true }); document.hasFocus = () => false;"
         page = await at.on()
         await screen_of(page, at.hub.up.base)  # nothing is shown yet
         page = await at.on()
         await page.evaluate(hidden)
-        told: list[str] = []
-        page.on("request", lambda request: told.append(request.url))
+        calls: list[str] = []
+        page.on("request", lambda request: calls.append(request.url))
         ask = await at.hub.ask(NPM)
         shown = (
             "navigator.serviceWorker.ready.then((it) => it.getNotifications()).then((all) => all.map((it) => it.title))"
@@ -321,7 +321,7 @@ async def test_a_page_that_is_open_calls_by_the_worker_and_puts_away_what_is_set
         await page.wait_for_function(f"() => {shown}.then((titles) => titles.length === 0)")
         # It says so to the hub, which then need not take it back; on a slow machine it may have done so already.
         async with asyncio.timeout(60):
-            while not (any(url.endswith("/closed") for url in told) or ("settled", ask.id) in at.phone.shown):
+            while not (any(url.endswith("/closed") for url in calls) or ("settled", ask.id) in at.phone.shown):
                 await asyncio.sleep(0.02)
 
 

@@ -18,15 +18,15 @@ from handraise.model.rules import Rule
 pytestmark = needs_browser
 
 
-def make_four(told: Conversation) -> Script:
-    told = yield [use("Bash", command="touch one", description="Make a file")]
-    told = yield [use("Bash", command="touch two", description="Make another")]
-    told = yield [use("Bash", command="mkdir three", description="Make a folder")]
-    told = yield [use("Bash", command="mkdir four", description="Make another")]
-    told = yield [say(f"Told: {told.result().text}")]
-    told = yield [use("Write", file_path=f"{told.directory}/one.txt", content="one\n")]
-    told = yield [use("Write", file_path=f"{told.directory}/two.txt", content="two\n")]
-    yield [say("Both written." if not told.result().is_error else told.result().text)]
+def make_four(conversation: Conversation) -> Script:
+    conversation = yield [use("Bash", command="touch one", description="Make a file")]
+    conversation = yield [use("Bash", command="touch two", description="Make another")]
+    conversation = yield [use("Bash", command="mkdir three", description="Make a folder")]
+    conversation = yield [use("Bash", command="mkdir four", description="Make another")]
+    conversation = yield [say(f"Told: {conversation.result().text}")]
+    conversation = yield [use("Write", file_path=f"{conversation.directory}/one.txt", content="one\n")]
+    conversation = yield [use("Write", file_path=f"{conversation.directory}/two.txt", content="two\n")]
+    yield [say("Both written." if not conversation.result().is_error else conversation.result().text)]
 
 
 async def test_rules_are_made_from_cards_and_hold_from_the_next_time_on(tmp_path: Path) -> None:

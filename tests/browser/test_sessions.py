@@ -41,14 +41,16 @@ PUT = """
 
 async def put(field: Locator, how: str, *files: tuple[str, str, str]) -> None:
     """Pastes or drops files: name, type and colour."""
-    told = [{"name": name, "type": kind, "colour": colour} for name, kind, colour in files]
-    await field.evaluate(PUT, {"how": how, "files": told})
+    calls = [{"name": name, "type": kind, "colour": colour} for name, kind, colour in files]
+    await field.evaluate(PUT, {"how": how, "files": calls})
 
 
-def looks(told: Conversation) -> Script:
-    told = yield [say(f"I see {len(told.images)} pictures: {told.text}, says {told.request.model}.")]
+def looks(conversation: Conversation) -> Script:
+    conversation = yield [
+        say(f"I see {len(conversation.images)} pictures: {conversation.text}, says {conversation.request.model}.")
+    ]
     while True:
-        told = yield [say(f"You said: {told.text}")]
+        conversation = yield [say(f"You said: {conversation.text}")]
 
 
 async def test_a_session_begins_with_pictures_that_are_pasted_and_dropped(tmp_path: Path) -> None:
@@ -83,7 +85,7 @@ async def test_a_session_begins_with_pictures_that_are_pasted_and_dropped(tmp_pa
         await expect(main.locator(".said img")).to_have_count(3)
         await expect(page.locator(".composer figure")).to_have_count(0)
 
-        # A directory that is not there is told in the dialog, and what was written stays.
+        # The dialog reports a missing directory, and keeps what was written.
         await page.get_by_role("button", name="New session").click()
         await field.fill("Elsewhere.")
         await page.get_by_role("combobox", name="Project", exact=True).select_option("Another directory…")
@@ -99,13 +101,13 @@ async def test_a_session_begins_with_pictures_that_are_pasted_and_dropped(tmp_pa
         await expect(field).to_have_value("Elsewhere.")
 
 
-def tells(told: Conversation) -> Script:
+def tells(conversation: Conversation) -> Script:
     while True:
-        told = yield [say(f"You said: {told.text}")]
+        conversation = yield [say(f"You said: {conversation.text}")]
 
 
 async def lose(route: Route) -> None:
-    """It reaches the hub, and nobody hears so."""
+    """It reaches the hub, but the confirmation is lost."""
     await route.fetch()
     await route.abort()
 
@@ -135,7 +137,7 @@ async def test_a_session_is_renamed_stopped_resumed_and_forked(tmp_path: Path) -
         await page.get_by_role("button", name="Resume").click()
         await expect(main.get_by_text("Resumed (process 2)")).to_be_visible()
         await expect(page.locator(".group.idle a.session")).to_be_visible()
-        # What reached the hub and was not confirmed is said once.
+        # A message that reached the hub without confirmation is sent once.
         await page.route("**/say", lose)
         with screen.trouble_expected():
             await field.fill("Two.")
@@ -160,7 +162,7 @@ async def test_a_session_is_renamed_stopped_resumed_and_forked(tmp_path: Path) -
         await page.locator(".session-facts").get_by_role("link", name="Second name").click()
         await expect(page).to_have_url(f"{up.base}/sessions/{session.id}")
 
-        # Saying something to one that has ended resumes it; once, also where somebody else did so meanwhile.
+        # A message to one that has ended resumes it; once, even if someone else did so meanwhile.
         await up.hub.desk.stop(session.id)
         await expect(page.get_by_role("button", name="Resume")).to_be_visible()
         await page.route("**/resume", lose)
@@ -172,12 +174,14 @@ async def test_a_session_is_renamed_stopped_resumed_and_forked(tmp_path: Path) -
         await expect(main.get_by_text("Resumed (process 3)")).to_be_visible()
         await field.press("Enter")
         await expect(main.get_by_text("You said: Three.")).to_be_visible()
-        said = [each.content for each in await up.hub.store.says(session.id, waiting=False)]
-        assert said == ["One.", "Two.", "Three."]
+        text = [each.content for each in await up.hub.store.says(session.id, waiting=False)]
+        assert text == ["One.", "Two.", "Three."]
 
 
-def waits(told: Conversation) -> Script:
-    yield [use("AskUserQuestion", questions=[WHICH])] if told.text == "Ask." else [hold("for good"), say("never")]
+def waits(conversation: Conversation) -> Script:
+    yield (
+        [use("AskUserQuestion", questions=[WHICH])] if conversation.text == "Ask." else [hold("for good"), say("never")]
+    )
 
 
 WHICH = {

@@ -25,9 +25,9 @@ ASKED = {
 }
 
 
-def ask_twice(told: Conversation) -> Script:
-    told = yield [use("AskUserQuestion", questions=[ASKED])]
-    told = yield [say(f"I heard: {told.result().text}"), use("Bash", command="touch done")]
+def ask_twice(conversation: Conversation) -> Script:
+    conversation = yield [use("AskUserQuestion", questions=[ASKED])]
+    conversation = yield [say(f"I heard: {conversation.result().text}"), use("Bash", command="touch done")]
     yield [say("The end.")]
 
 
@@ -58,9 +58,9 @@ async def test_a_hub_that_restarts_under_an_open_page_loses_nothing(tmp_path: Pa
 async def test_a_reload_in_every_state_shows_the_same(tmp_path: Path) -> None:  # lesson 6
     """A question that a viewer only looks at, an answer that Claude does not take until it moves, a withdrawal."""
 
-    def choose(told: Conversation) -> Script:
-        told = yield [use("AskUserQuestion", questions=[ASKED])]
-        yield [say(f"First: {told.result().text}"), use("AskUserQuestion", questions=[ASKED])]
+    def choose(conversation: Conversation) -> Script:
+        conversation = yield [use("AskUserQuestion", questions=[ASKED])]
+        yield [say(f"First: {conversation.result().text}"), use("AskUserQuestion", questions=[ASKED])]
 
     async with home(tmp_path, choose, limits=SessionLimits(move=0.5)) as at, at.serve() as up, window() as screen:
         session = (await up.hub.desk.start("Choose.", str(at.work), title="Chooser")).session
@@ -115,10 +115,10 @@ async def test_a_reload_in_every_state_shows_the_same(tmp_path: Path) -> None:  
 async def test_timed_out_questions_take_late_answers_and_claude_hears_them(tmp_path: Path) -> None:
     """From the inbox, and in the conversation."""
 
-    def choose_twice(told: Conversation) -> Script:
-        told = yield [use("AskUserQuestion", questions=[ASKED])]
-        told = yield [say("Nobody answers."), hold("later")]
-        told = yield [say(f"Then: {told.text}"), use("AskUserQuestion", questions=[ASKED])]
+    def choose_twice(conversation: Conversation) -> Script:
+        conversation = yield [use("AskUserQuestion", questions=[ASKED])]
+        conversation = yield [say("Nobody answers."), hold("later")]
+        conversation = yield [say(f"Then: {conversation.text}"), use("AskUserQuestion", questions=[ASKED])]
         yield [say("The end.")]
 
     options = Options(patience=Patience(question=1.0))

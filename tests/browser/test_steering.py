@@ -13,12 +13,12 @@ from handraise.demo.request import Conversation
 pytestmark = needs_browser
 
 
-def steered(told: Conversation) -> Script:
-    told = yield [say("I look **right**."), hold("looking"), say("Nothing there.")]
-    told = yield [say(f"You said: {told.text}"), hold("thinking"), say("never heard")]
-    told = yield [fail(403, "permission_error", "no such luck")]
-    told = yield [fail(429, "rate_limit_error", retry_after=0)]
-    told = yield [fail(529, "overloaded_error", retry_after=0)]
+def steered(conversation: Conversation) -> Script:
+    conversation = yield [say("I look **right**."), hold("looking"), say("Nothing there.")]
+    conversation = yield [say(f"You said: {conversation.text}"), hold("thinking"), say("never heard")]
+    conversation = yield [fail(403, "permission_error", "no such luck")]
+    conversation = yield [fail(429, "rate_limit_error", retry_after=0)]
+    conversation = yield [fail(529, "overloaded_error", retry_after=0)]
     yield [say("Here I am.")]
 
 
@@ -63,10 +63,10 @@ async def test_what_is_said_waits_until_it_is_taken_and_what_went_wrong_is_told_
         await expect(page.locator(".event.turn").last).to_contain_text(re.compile(r"\$0\.(05|10)$"))
 
 
-def never_asks_at_first(told: Conversation) -> Script:
-    told = yield [use("Bash", command="touch first", description="Make a file")]
-    told = yield [say(f"It is there: {not told.result().is_error}.")]
-    told = yield [use("Bash", command='python3 -c \'open("second", "w")\'', description="Make another")]
+def never_asks_at_first(conversation: Conversation) -> Script:
+    conversation = yield [use("Bash", command="touch first", description="Make a file")]
+    conversation = yield [say(f"It is there: {not conversation.result().is_error}.")]
+    conversation = yield [use("Bash", command='python3 -c \'open("second", "w")\'', description="Make another")]
     yield [say("Nobody hears this.")]
 
 

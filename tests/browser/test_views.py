@@ -30,8 +30,8 @@ async def settled(hub: Served, name: str) -> dict[str, Any]:
     ask = await hub.up.hub.desk.ask(name)
     assert ask.settlement is not None
     async with hub.client("viewer") as client:
-        told: dict[str, Any] = (await client.get(f"/api/asks/{name}")).json()["settlement"]["answer"]
-        return told
+        response: dict[str, Any] = (await client.get(f"/api/asks/{name}")).json()["settlement"]["answer"]
+        return response
 
 
 async def test_a_form_is_checked_before_it_is_sent(tmp_path: Path) -> None:

@@ -69,8 +69,8 @@ WATCH = """
 
 def subscribing(phone: Phone) -> str:
     """A script that lets a page subscribe as this phone."""
-    told = {"endpoint": phone.endpoint, "keys": {"p256dh": b64(phone.point), "auth": b64(phone.auth)}}
-    return SUBSCRIBING % (json.dumps(told), json.dumps(phone.made_for))
+    fields = {"endpoint": phone.endpoint, "keys": {"p256dh": b64(phone.point), "auth": b64(phone.auth)}}
+    return SUBSCRIBING % (json.dumps(fields), json.dumps(phone.made_for))
 
 
 @dataclass

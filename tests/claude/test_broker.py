@@ -63,13 +63,13 @@ def outside() -> Iterator[int]:
         yield listener.getsockname()[1]
 
 
-async def said(tmp_path: Path, port: int, source: str) -> Any:
+async def output_of(tmp_path: Path, port: int, source: str) -> Any:
     async with running(tmp_path, COMMON.format(port=port) + source, "sealed") as (_, there):
         return json.loads((await lines(there, 1))[0])
 
 
 async def test_it_reaches_the_network_and_its_children_do_not(tmp_path: Path, outside: int) -> None:
-    found = await said(
+    found = await output_of(
         tmp_path,
         outside,
         """
@@ -87,7 +87,7 @@ say({"itself": reaches(), "a thread": of_thread(reaches), "a child": of_child(re
 
 async def test_what_no_filter_sees_is_in_the_namespace_as_well(tmp_path: Path, outside: int) -> None:
     """Calls of io_uring, or of another processor's kind, pass the filter; they cannot pass the namespace."""
-    found = await said(
+    found = await output_of(
         tmp_path,
         outside,
         'where = lambda: os.readlink("/proc/self/ns/net")\nsay([where(), of_child(where), socket.if_nameindex()])',
@@ -108,7 +108,7 @@ def loops():
     return [*found, [name for _, name in socket.if_nameindex()]]
 say(of_child(loops))
 """
-    assert await said(tmp_path, outside, source) == [True, True, ["lo"]]
+    assert await output_of(tmp_path, outside, source) == [True, True, ["lo"]]
 
 
 async def test_an_abstract_socket_outside_is_not_there(tmp_path: Path, outside: int) -> None:
@@ -122,7 +122,7 @@ say([knocks(), of_child(knocks)])
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(f"\0{name}")
         listener.listen()
-        assert await said(tmp_path, outside, source) == ["Connection refused"] * 2
+        assert await output_of(tmp_path, outside, source) == ["Connection refused"] * 2
 
 
 async def test_nothing_inherits_its_sockets(tmp_path: Path, outside: int) -> None:
@@ -130,7 +130,7 @@ async def test_nothing_inherits_its_sockets(tmp_path: Path, outside: int) -> Non
 made = ctypes.CDLL(None).socket(socket.AF_INET, socket.SOCK_STREAM, 0)
 say(fcntl.fcntl(made, fcntl.F_GETFD) & fcntl.FD_CLOEXEC)
 """
-    assert await said(tmp_path, outside, source) == 1
+    assert await output_of(tmp_path, outside, source) == 1
 
 
 async def test_a_socket_is_as_it_was_asked_for(tmp_path: Path, outside: int) -> None:
@@ -144,7 +144,7 @@ made = [socket.socket(socket.AF_INET6, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
 say([[str(each.family), str(each.type), each.getblocking()] for each in made]
     + [fails(socket.AF_INET, 77), fails(250, socket.SOCK_STREAM), of_child(lambda: fails(socket.AF_INET, 77))])
 """
-    assert await said(tmp_path, outside, source) == [
+    assert await output_of(tmp_path, outside, source) == [
         [str(int(socket.AF_INET6)), str(int(socket.SOCK_DGRAM)), False],
         [str(int(socket.AF_UNIX)), str(int(socket.SOCK_STREAM)), True],
         *failures(),
@@ -190,7 +190,7 @@ for each in asking:
     os.waitpid(each, 0)
 say("".join(sorted(os.read(read, 100).decode())))
 """
-    assert await said(tmp_path, outside, source) == "+" * 8 + "-" * 8
+    assert await output_of(tmp_path, outside, source) == "+" * 8 + "-" * 8
 
 
 async def test_as_many_files_as_it_may_have_are_an_error_and_not_the_end(tmp_path: Path, outside: int) -> None:
@@ -206,7 +206,7 @@ for _ in range(40):
 del made[:]
 say([set(failed) == {errno.EMFILE}, reaches(), of_child(reaches)])
 """
-    assert await said(tmp_path, outside, source) == [True, True, "Connection refused"]
+    assert await output_of(tmp_path, outside, source) == [True, True, "Connection refused"]
 
 
 async def test_the_first_process_holds_only_what_it_answers_by(tmp_path: Path, outside: int) -> None:

@@ -20,8 +20,10 @@ def found(path: str, text: str) -> Found:
 
 def look(**files: object) -> Repository:
     names = {"settings": ".claude/settings.json", "local": ".claude/settings.local.json", "mcp": ".mcp.json"}
-    told = {names.get(name, name): text if isinstance(text, str) else json.dumps(text) for name, text in files.items()}
-    return Repository("/work", tuple(found(path, text) for path, text in told.items()))
+    contents = {
+        names.get(name, name): text if isinstance(text, str) else json.dumps(text) for name, text in files.items()
+    }
+    return Repository("/work", tuple(found(path, text) for path, text in contents.items()))
 
 
 def trust(repository: Repository) -> Trust:
@@ -132,9 +134,9 @@ def test_every_byte_of_every_file_is_bound() -> None:
     settings = {"env": {"A": "1"}}
     first = trust(look(settings=settings, **{".claude/skills/tidy/SKILL.md": SKILL}))
     spaced = trust(look(settings=json.dumps(settings) + " ", **{".claude/skills/tidy/SKILL.md": SKILL}))
-    told = trust(look(settings=settings, **{".claude/skills/tidy/SKILL.md": SKILL + "x"}))
+    text = trust(look(settings=settings, **{".claude/skills/tidy/SKILL.md": SKILL + "x"}))
 
-    assert len({digest_of(each) for each in (first, spaced, told)}) == 3
+    assert len({digest_of(each) for each in (first, spaced, text)}) == 3
     assert [each.name for each in first.brought] == ["A", "tidy"]
 
 
@@ -180,12 +182,12 @@ def test_text_that_claude_may_still_read_is_listed() -> None:
         ("/CLAUDE.md",),
     )
 
-    told = brought.reading_list(repository)
+    text = brought.reading_list(repository)
 
-    assert told is not None
-    assert "- /CLAUDE.md" in told
-    assert "- tidy: Tidies up. (/work/.claude/skills/tidy/SKILL.md)" in told
-    assert "- /go (/work/.claude/commands/go.md)" in told
+    assert text is not None
+    assert "- /CLAUDE.md" in text
+    assert "- tidy: Tidies up. (/work/.claude/skills/tidy/SKILL.md)" in text
+    assert "- /go (/work/.claude/commands/go.md)" in text
     assert brought.reading_list(Repository("/work")) is None
 
 

@@ -105,10 +105,10 @@ async def test_no_signal_is_ignored_or_blocked_that_we_ignore_or_block(tmp_path:
         program = here.program("")
         program.write_text(source)
         async with await here.start(program) as running:
-            said = dict(line.split(":\t") for line in await lines(running, 2))
-    assert int(said["SigBlk"], 16) == 0
+            text = dict(line.split(":\t") for line in await lines(running, 2))
+    assert int(text["SigBlk"], 16) == 0
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
-        assert not int(said["SigIgn"], 16) & 1 << (number - 1), number
+        assert not int(text["SigIgn"], 16) & 1 << (number - 1), number
 
 
 async def test_the_record_is_written_by_the_process_itself(tmp_path: Path) -> None:
@@ -162,11 +162,11 @@ async def test_of_a_long_journal_the_oldest_part_gives_its_blocks_back(
         size, blocks = journal.stat().st_size, journal.stat().st_blocks
         running.taken_in(1 << 20)
         assert journal.stat().st_blocks == blocks
-        kept = journal.read_bytes()[-(1 << 20) :]
+        record = journal.read_bytes()[-(1 << 20) :]
         running.taken_in(size)
         assert journal.stat().st_size == size
         assert journal.stat().st_blocks < blocks // 2
-        assert journal.read_bytes()[-(1 << 20) :] == kept
+        assert journal.read_bytes()[-(1 << 20) :] == record
 
 
 async def test_a_folder_in_which_nobody_was_launched_cannot_be_adopted(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_a_process_and_what_descends_from_it_is_found_however_the_address_is_spe
     assert not may_hold([identity(other.pid)], *ends)
     assert not may_hold([], *ends)
 
-    # Who has closed its end cannot be told from anybody.
+    # A client that has closed its end can't be identified.
     assert started.stdin is not None
     assert started.stdout is not None
     started.stdin.write(b"\n")

@@ -35,8 +35,8 @@ def test_a_claude_that_was_started_from_within_another_does_not_know(name: str) 
 
 
 def test_what_is_given_on_top_wins_and_the_rest_is_ours() -> None:
-    told = environment({"A": "1", "B": "1"}, more={"B": "2", "ANTHROPIC_API_KEY": "chosen"})
-    assert told == {"A": "1", "B": "2", "ANTHROPIC_API_KEY": "chosen", "FORCE_COLOR": "0"}
+    text = environment({"A": "1", "B": "1"}, more={"B": "2", "ANTHROPIC_API_KEY": "chosen"})
+    assert text == {"A": "1", "B": "2", "ANTHROPIC_API_KEY": "chosen", "FORCE_COLOR": "0"}
 
 
 def test_our_own_environment_is_not_touched() -> None:

@@ -41,7 +41,7 @@ class FifoReader:
         return self
 
     def until(self, count: int) -> list[bytes]:
-        """So many lines, at least."""
+        """At least this many lines."""
         with self._news:
             assert self._news.wait_for(lambda: len(self.lines) >= count, PATIENCE), len(self.lines)
             return list(self.lines)
@@ -87,7 +87,7 @@ def reader(tmp_path: Path, *, reading: bool = True) -> Iterator[FifoReader]:
 
 @asynccontextmanager
 async def ticking() -> AsyncIterator[list[int]]:
-    """Something else that goes on in the event loop; the list grows with each of its steps."""
+    """Something else that runs in the event loop; the list grows with each of its steps."""
     ticks = [0]
 
     async def tick() -> None:
@@ -329,14 +329,14 @@ asyncio.run(main())
 def test_a_fifo_that_may_not_be_enlarged_is_used_as_it_is() -> None:
     # Not in tmp_path, which is closed to other users.
     with tempfile.TemporaryDirectory() as folder:
-        said = subprocess.run(
+        text = subprocess.run(
             [sys.executable, "-c", SMALL, folder],
             check=False,
             env={"PYTHONPATH": os.pathsep.join(sys.path)},
             capture_output=True,
             timeout=PATIENCE,
         )
-    assert said.stdout.startswith(b"small "), said.stderr.decode()
+    assert text.stdout.startswith(b"small "), text.stderr.decode()
 
 
 def test_a_fifo_is_enlarged_where_that_is_allowed(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from handraise.claude.watch import FileWatch, Polling, watch
 
 
 class JournalWriter:
-    """Writes a journal that somebody follows."""
+    """Writes a journal that is being followed."""
 
     def __init__(self, path: Path, watching: FileWatch) -> None:
         self.path = path
@@ -144,9 +144,9 @@ def test_blocks_are_given_back_and_offsets_stay(tmp_path: Path) -> None:
     after = path.stat()
     assert after.st_size == before.st_size
     assert after.st_blocks * 512 < 2 * 1024 * 1024 < before.st_blocks * 512
-    kept = path.read_bytes()
-    assert kept[9 * 1024 * 1024 :] == text[9 * 1024 * 1024 :]
-    assert not any(kept[: 9 * 1024 * 1024])
+    record = path.read_bytes()
+    assert record[9 * 1024 * 1024 :] == text[9 * 1024 * 1024 :]
+    assert not any(record[: 9 * 1024 * 1024])
 
 
 def test_what_was_not_taken_in_is_never_given_back(tmp_path: Path) -> None:

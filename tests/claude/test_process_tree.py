@@ -89,7 +89,7 @@ async def test_what_a_dead_process_left_is_ended_too() -> None:  # lesson 18
 
 
 async def test_a_child_that_was_started_in_the_last_moment_is_ended_too(tmp_path: Path) -> None:
-    # When it is told to end, it starts another, and refuses.
+    # Asked to exit, it starts another process, and refuses.
     source = f"""
 import os, signal, time
 def refuse(*_):

@@ -45,7 +45,7 @@ async def rings(bell: asyncio.Event) -> None:
 
 
 async def settle(watching: FileWatch, path: Path) -> None:
-    """Returns when all that happened before has been rung for."""
+    """Returns when every earlier change was reported."""
     mark = asyncio.Event()
     probe = path.with_name("probe")
     probe.touch()
@@ -136,7 +136,7 @@ async def test_a_bell_may_take_another_down(watching: FileWatch, tmp_path: Path)
 
 
 async def test_growth_that_nobody_can_count_rings_every_bell(tmp_path: Path) -> None:
-    # The kernel queues so many events and then says only that some were lost.
+    # The kernel queues a limited number of events, then only reports that some were lost.
     queued = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     one, two, quiet = (file(tmp_path, name) for name in ("one", "two", "quiet"))
     bells = [asyncio.Event() for _ in range(3)]

@@ -19,7 +19,9 @@ MIXED = Question((YES_NO, SEVERAL, FREE))
 RUN = Permission("Bash", {"command": "ls"}, offers=(Offer("session", "ls", ()),))
 PLAN = Plan("1.")
 FORM = Form("?", "s", {"properties": {"n": {"type": "integer"}}, "required": ["n"]})
-BODIES: tuple[Body, ...] = (ONE, TWO, RUN, PLAN, FORM)
+LINK = Form("?", "s", {}, "https://example.com/")
+CLOSED = Prompt("Now?", "", (Option("Yes"), Option("No")), closed=True)
+BODIES: tuple[Body, ...] = (ONE, TWO, RUN, PLAN, FORM, LINK)
 
 
 def chosen(*choices: Choice) -> Choices:
@@ -65,6 +67,11 @@ def chosen(*choices: Choice) -> Choices:
         (PLAN, Flags(outline=True), Outline()),
         (FORM, Flags(fill=['{"n":1}']), Filled("accept", {"n": 1})),
         (FORM, Flags(decline=True), Filled("decline")),
+        (FORM, Flags(dismiss=True), Filled("cancel")),
+        (LINK, Flags(done=True), Filled("accept")),
+        (LINK, Flags(decline=True), Filled("decline")),
+        (LINK, Flags(dismiss=True), Filled("cancel")),
+        (Question((CLOSED,)), Flags(choose=["No"]), chosen(Choice(("No",)))),
     ],
 )
 def test_what_was_typed_is_the_answer(body: Body, flags: Flags, answer: Answer) -> None:
@@ -85,6 +92,13 @@ def test_what_was_typed_is_the_answer(body: Body, flags: Flags, answer: Answer) 
         (ONE, Flags(text=["…"]), "Write your own text"),
         (ONE, Flags(text=["2=b"]), "write '1=2=b'"),
         (ONE, Flags(), "Choose an answer"),
+        (FORM, Flags(done=True), "An accepted form needs content"),
+        (LINK, Flags(fill=['{"n":1}']), "answered without content"),
+        (LINK, Flags(done=True, decline=True), "contradict each other"),
+        (LINK, Flags(), "Choose an answer"),
+        (ONE, Flags(done=True), "--done doesn't answer a question"),
+        (Question((CLOSED,)), Flags(text=["Maybe"]), "takes one of its options only"),
+        (Question((CLOSED,)), Flags(choose=["Maybe"]), "There is no option 'Maybe'."),
         (Question((BOTH,)), Flags(choose=["1=Yes"]), "is ambiguous"),
         (TWO, Flags(choose=["Yes"]), "There are 2 questions"),
         (TWO, Flags(choose=["Yes", "No"]), "There are 2 questions"),
@@ -126,10 +140,10 @@ def test_what_was_typed_is_the_answer(body: Body, flags: Flags, answer: Answer) 
 def test_what_does_not_fit_is_refused_with_what_is_offered(body: Body, flags: Flags, why: str) -> None:
     with pytest.raises(NoAnswer) as refused:
         answer_in(flags, body)
-    told = str(refused.value)
-    assert why in told.splitlines()[0]
-    assert told.splitlines()[1] == "You can answer with:"
-    assert len(told.splitlines()) > 2
+    text = str(refused.value)
+    assert why in text.splitlines()[0]
+    assert text.splitlines()[1] == "You can answer with:"
+    assert len(text.splitlines()) > 2
 
 
 NAMED: dict[str, dict[str, Any]] = {

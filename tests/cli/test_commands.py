@@ -32,6 +32,8 @@ ANSWERS: list[tuple[Body, list[str], dict[str, object]]] = [
     (Plan("1."), ["--outline"], {"outline": True}),
     (Form("?", "s", {"properties": {"n": {"type": "integer"}}}), ["--fill", '{"n":1}'], {"content": {"n": 1}}),
     (Form("?", "s", {"properties": {}}), ["--decline"], {"action": "decline"}),
+    (Form("?", "s", {}, "https://example.com/"), ["--done"], {"action": "accept"}),
+    (Form("?", "s", {}, "https://example.com/"), ["--dismiss"], {"action": "cancel"}),
 ]
 
 

@@ -52,11 +52,11 @@ class Checked:
     def __call__(self, cases: list[dict[str, Any]], *, fails: bool = True) -> Found:
         found = []
         for case, code, out, err in self._stage.tried(cases):
-            told = f"{case['words']}: {code}\n{out}\n{err}"
-            assert "Traceback" not in out + err, told
-            assert "Internal error" not in out + err, told
-            assert code in (0, 1, 2, 3, 4, 5), told
-            assert code or not fails, told
+            text = f"{case['words']}: {code}\n{out}\n{err}"
+            assert "Traceback" not in out + err, text
+            assert "Internal error" not in out + err, text
+            assert code in (0, 1, 2, 3, 4, 5), text
+            assert code or not fails, text
             found.append((case["words"], code, out, err))
         return found
 
@@ -126,8 +126,8 @@ def test_no_home_and_a_directory_that_is_gone(checked: Checked, state: dict[str,
     bare = {"HOME": None, "XDG_STATE_HOME": None, "HANDRAISE_STATE": "/nowhere/at/all", "USER": None}
     checked([{"words": words, "env": bare} for words in WITHOUT_A_HUB], fails=False)
     found = checked([{"words": words, "env": state, "cwd_gone": True} for words in WITHOUT_A_HUB], fails=False)
-    [said] = [err for words, _, _, err in found if words == ["doctor"]]
-    assert said == "handraise: The current directory no longer exists. Change to another directory.\n"
+    [text] = [err for words, _, _, err in found if words == ["doctor"]]
+    assert text == "handraise: The current directory no longer exists. Change to another directory.\n"
 
 
 @pytest.mark.parametrize("text", [b"[web\n", b"\xff", b"[web]\nport = 'x'\n"])
@@ -143,8 +143,8 @@ def test_settings_that_cannot_be_read(
 
 
 def test_a_taken_port_and_a_missing_cli(checked: Checked, tmp_path: Path, state: dict[str, str | None]) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as receipt:
+        port = str(receipt.getsockname()[1])
         for _, code, _, err in checked([{"words": [each, "--port", port], "env": state} for each in ENDLESS]):
             assert code == 5
             assert f"Port {port} is in use." in err

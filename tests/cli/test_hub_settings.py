@@ -12,6 +12,7 @@ SETTINGS = """
 [claude]
 model = "opus"
 use_api_billing = true
+allow_unsafe_plan_mode = true
 [limits]
 parallel = 3
 idle_seconds = 60
@@ -34,6 +35,7 @@ def environ(folder: Path, text: str = SETTINGS) -> dict[str, str]:
 def test_the_settings_reach_every_part_of_the_hub(tmp_path: Path) -> None:
     made = service(environ(tmp_path), tmp_path / "state", None, None)
     assert (made.port, made.limit, made.limits.idle, made.options.model) == (9000, 3, 60, "opus")
+    assert made.limits.unsafe_plan
     assert made.allowed_hosts == {"hub.example"}
     assert [rule.tool for rule in made.rules] == ["WebFetch"]
     assert made.environment["ANTHROPIC_API_KEY"] == "key"
@@ -46,6 +48,7 @@ def test_a_word_on_the_command_line_is_over_the_settings(tmp_path: Path) -> None
 def test_the_key_is_stripped_unless_billing_is_chosen(tmp_path: Path) -> None:  # lesson 25
     made = service(environ(tmp_path, ""), tmp_path / "state", None, None)
     assert "ANTHROPIC_API_KEY" not in made.environment
+    assert not made.limits.unsafe_plan
 
 
 def test_an_unknown_key_is_refused_with_the_nearest_known_one(tmp_path: Path) -> None:

@@ -27,17 +27,17 @@ def shown(folder: Path, **environ: str) -> tuple[str, str | None]:
     for name in ("xdg-open", "open"):
         (folder / name).write_text(OPENER)
         (folder / name).chmod(0o755)
-    kept = folder / "kept"
+    record = folder / "kept"
     bare = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
     path = f"{folder}:{os.environ['PATH']}"
     ran = subprocess.run(
         [sys.executable, "-c", SHOW],
-        env={**bare, "PATH": path, "KEPT": str(kept), **environ},
+        env={**bare, "PATH": path, "KEPT": str(record), **environ},
         capture_output=True,
         text=True,
         check=True,
     )
-    return ran.stdout + ran.stderr, kept.read_text().strip() if kept.exists() else None
+    return ran.stdout + ran.stderr, record.read_text().strip() if record.exists() else None
 
 
 @pytest.mark.parametrize("screen", ["DISPLAY", "WAYLAND_DISPLAY"])

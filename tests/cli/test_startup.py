@@ -15,10 +15,10 @@ from handraise.cli.places import state_folder
 
 
 def imported_by(code: str) -> set[str]:
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", f"import sys\n{code}\nprint(*sys.modules)"], capture_output=True, text=True, check=True
     )
-    return set(told.stdout.split())
+    return set(result.stdout.split())
 
 
 def test_ps_imports_neither_what_others_need_nor_what_reads_a_command_line() -> None:
@@ -61,7 +61,7 @@ def test_a_tab_imports_no_command() -> None:
         f"import os\nos.environ.update({environment!r})\nfrom handraise.cli.main import main\n"
         "try: main(prog_name='handraise')\nexcept SystemExit: pass\nprint()"
     )
-    assert set(COMMANDS) <= found  # they were told
+    assert set(COMMANDS) <= found  # they were found
     assert {each for each in found if each.startswith("handraise.")} == {"handraise.cli", "handraise.cli.main"}
 
 
@@ -95,9 +95,9 @@ def test_no_value_of_ours_is_a_dataclass() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(name: str) -> None:
-    told = CliRunner().invoke(main, [name, "--help"])
-    assert told.exit_code == 0
-    assert f"Usage: main {name}" in told.output
+    result = CliRunner().invoke(main, [name, "--help"])
+    assert result.exit_code == 0
+    assert f"Usage: main {name}" in result.output
 
 
 @pytest.mark.parametrize("name", ["run", "attach", "inbox", "ps", "answer", "completion"])
@@ -107,24 +107,24 @@ def test_help_has_an_example(name: str) -> None:
 
 @pytest.mark.parametrize(("shell", "piece"), [("bash", "complete -o"), ("zsh", "#compdef"), ("fish", "complete ")])
 def test_completion_for_each_shell(shell: str, piece: str) -> None:
-    told = CliRunner().invoke(main, ["completion", shell])
-    assert told.exit_code == 0
-    assert piece in told.output
-    assert "_HANDRAISE_COMPLETE" in told.output
+    result = CliRunner().invoke(main, ["completion", shell])
+    assert result.exit_code == 0
+    assert piece in result.output
+    assert "_HANDRAISE_COMPLETE" in result.output
 
 
 def test_help_lists_every_command_with_its_whole_first_sentence_and_the_exit_codes() -> None:
-    told = CliRunner().invoke(main, ["--help"]).output
-    assert all(f"\n  {name} " in told for name in COMMANDS)
-    assert "..." not in told.partition("Work with Claude")[2]
-    assert "3 no hub" in " ".join(told.split())
+    result = CliRunner().invoke(main, ["--help"]).output
+    assert all(f"\n  {name} " in result for name in COMMANDS)
+    assert "..." not in result.partition("Work with Claude")[2]
+    assert "3 no hub" in " ".join(result.split())
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("pss", "'ps'"), ("inboxx", "'inbox'"), ("atach", "'attach'")])
 def test_a_command_that_does_not_exist_is_told_with_the_nearest_one(typed: str, meant: str) -> None:
-    told = CliRunner().invoke(main, [typed])
-    assert told.exit_code == 2
-    assert f"Did you mean {meant}?" in told.output
+    result = CliRunner().invoke(main, [typed])
+    assert result.exit_code == 2
+    assert f"Did you mean {meant}?" in result.output
 
 
 @pytest.mark.parametrize(
@@ -138,12 +138,12 @@ def test_a_command_that_does_not_exist_is_told_with_the_nearest_one(typed: str, 
     ],
 )
 def test_wrong_usage_is_told_with_the_right_one(words: list[str], sentence: str) -> None:
-    told = CliRunner().invoke(main, words)
-    assert told.exit_code == 2
-    assert sentence in told.output
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 2
+    assert sentence in result.output
 
 
 def test_a_shell_is_told_the_commands() -> None:
     environment = {"_HANDRAISE_COMPLETE": "bash_complete", "COMP_WORDS": "handraise in", "COMP_CWORD": "1"}
-    told = CliRunner().invoke(main, env=environment, prog_name="handraise")
-    assert told.output.split() == ["plain,inbox", "plain,interrupt"]
+    result = CliRunner().invoke(main, env=environment, prog_name="handraise")
+    assert result.output.split() == ["plain,inbox", "plain,interrupt"]

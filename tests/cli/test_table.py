@@ -53,10 +53,10 @@ def test_a_narrow_terminal_has_the_columns_that_matter_most() -> None:
 
 
 def test_where_there_is_room_the_last_line_stands_behind_the_title_and_nowhere_else() -> None:
-    told = [session("s_1", "working", last_line="Now the tests of the other half, which take a while")]
-    assert table(told, NOON, 60, coloured=False)[0].endswith("Fix it · Now the tests of the…")
-    assert table(told, NOON, 40, coloured=False)[0].endswith("Fix it")
-    assert table(told, NOON, 10_000, coloured=False)[0].endswith("Fix it")
+    calls = [session("s_1", "working", last_line="Now the tests of the other half, which take a while")]
+    assert table(calls, NOON, 60, coloured=False)[0].endswith("Fix it · Now the tests of the…")
+    assert table(calls, NOON, 40, coloured=False)[0].endswith("Fix it")
+    assert table(calls, NOON, 10_000, coloured=False)[0].endswith("Fix it")
 
 
 def test_colours_take_no_room() -> None:
@@ -70,8 +70,8 @@ def test_colours_take_no_room() -> None:
 @pytest.mark.parametrize("width", [40, 60, 100, 200])
 def test_a_title_a_directory_and_a_last_line_do_no_harm_and_fit(name: str, width: int) -> None:
     text = CORPUS[name] * 9
-    told = [session("s_1", "working", title=text, directory=f"/{text}", last_line=text), session("s_2", "idle")]
-    for row in table(told, NOON, width, coloured=False):
+    calls = [session("s_1", "working", title=text, directory=f"/{text}", last_line=text), session("s_2", "idle")]
+    for row in table(calls, NOON, width, coloured=False):
         assert row.isprintable()
         assert width_of(row) <= width
 

@@ -23,8 +23,8 @@ async def run_claude(url: str, home: Path, prompt: str, *options: str) -> list[F
     options = ("-p", "--output-format", "stream-json", "--verbose", *options, prompt)
     # With a pipe as stdin, `-p` first waits three seconds for input.
     async with _started(url, home, *options, stdin=asyncio.subprocess.DEVNULL) as claude:
-        said, _ = await claude.communicate()
-    return [json.loads(line) for line in said.splitlines()]
+        text, _ = await claude.communicate()
+    return [json.loads(line) for line in text.splitlines()]
 
 
 class ClaudeTalk:

@@ -10,8 +10,8 @@ from handraise.demo import Conversation, Piece, Script, ScriptedModel, cut, envi
 from handraise.demo.model import UnknownScript
 
 
-def greet(told: Conversation) -> Script:
-    told = yield [say(f"Hello, {told.text}.")]
+def greet(conversation: Conversation) -> Script:
+    conversation = yield [say(f"Hello, {conversation.text}.")]
     yield [say("Bye.")]
 
 
@@ -58,7 +58,7 @@ async def test_the_same_url_goes_on_where_it_was() -> None:
 
 
 async def test_a_failure_has_its_status_and_the_time_to_come_back() -> None:
-    def busy(told: Conversation) -> Script:
+    def busy(conversation: Conversation) -> Script:
         yield [fail(429, "rate_limit_error", retry_after=2)]
 
     async with ScriptedModel({"busy": busy}) as model:
@@ -70,7 +70,7 @@ async def test_a_failure_has_its_status_and_the_time_to_come_back() -> None:
 
 
 async def test_a_cut_breaks_the_connection_and_logs_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    def broken(told: Conversation) -> Script:
+    def broken(conversation: Conversation) -> Script:
         yield [say("half"), cut()]
 
     async with ScriptedModel({"broken": broken}) as model:
@@ -81,7 +81,7 @@ async def test_a_cut_breaks_the_connection_and_logs_nothing(caplog: pytest.LogCa
 
 
 async def test_a_held_reply_waits_for_its_release() -> None:
-    def held(told: Conversation) -> Script:
+    def held(conversation: Conversation) -> Script:
         yield [say("before "), hold("gate"), say("after")]
 
     async with ScriptedModel({"held": held}) as model, asyncio.timeout(60), asyncio.TaskGroup() as tasks:
@@ -94,7 +94,7 @@ async def test_a_held_reply_waits_for_its_release() -> None:
 
 
 async def test_a_release_may_come_before_its_hold() -> None:
-    def held(told: Conversation) -> Script:
+    def held(conversation: Conversation) -> Script:
         yield [hold("gate"), say("through")]
 
     async with ScriptedModel({"held": held}) as model, asyncio.timeout(60):
@@ -106,7 +106,7 @@ async def test_a_release_may_come_before_its_hold() -> None:
 async def test_the_model_closes_at_once_though_a_reply_is_open(
     silence: Piece, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def stuck(told: Conversation) -> Script:
+    def stuck(conversation: Conversation) -> Script:
         yield [say("before"), silence, say("after")]
 
     async with asyncio.timeout(60), httpx2.AsyncClient() as client:
@@ -129,7 +129,7 @@ async def test_what_is_raised_beside_the_model_comes_out_as_it_is() -> None:
 
 
 async def test_without_stretch_no_pause_is_made() -> None:
-    def slow(told: Conversation) -> Script:
+    def slow(conversation: Conversation) -> Script:
         yield [wait(3600), say("a b c", pace=3600)]
 
     async with ScriptedModel({"slow": slow}, stretch=0) as model, asyncio.timeout(60):
@@ -160,8 +160,8 @@ async def test_an_unknown_script_and_an_unreadable_request_are_kept_as_errors() 
 
 
 async def test_what_a_script_did_wrong_is_kept_on_the_model() -> None:
-    def faulty(told: Conversation) -> Script:
-        yield [use("Read", file_path=told.result().text)]
+    def faulty(conversation: Conversation) -> Script:
+        yield [use("Read", file_path=conversation.result().text)]
 
     async with ScriptedModel({"faulty": faulty}) as model:
         response = await ask(model.url("faulty"))

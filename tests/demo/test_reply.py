@@ -23,9 +23,9 @@ def whole(*pieces: Spoken) -> dict[str, Any]:
 
 
 def test_text_is_streamed_word_by_word_and_adds_up() -> None:
-    said = events(say("Let me  ask.\nNow "))
+    text = events(say("Let me  ask.\nNow "))
 
-    assert [event["type"] for event in said] == [
+    assert [event["type"] for event in text] == [
         "message_start",
         "content_block_start",
         *["content_block_delta"] * 4,
@@ -33,9 +33,9 @@ def test_text_is_streamed_word_by_word_and_adds_up() -> None:
         "message_delta",
         "message_stop",
     ]
-    words = [event["delta"]["text"] for event in said if event["type"] == "content_block_delta"]
+    words = [event["delta"]["text"] for event in text if event["type"] == "content_block_delta"]
     assert "".join(words) == "Let me  ask.\nNow "
-    assert said[-2]["delta"]["stop_reason"] == "end_turn"
+    assert text[-2]["delta"]["stop_reason"] == "end_turn"
 
 
 def test_an_event_is_named_before_its_fields() -> None:
@@ -54,12 +54,12 @@ def test_pace_is_silence_between_words() -> None:
 
 def test_a_tool_call_is_streamed_in_bits_of_json() -> None:
     wanted = {"command": "echo " + "long " * 50}
-    said = events(Use("Bash", wanted, "toolu_7"))
+    text = events(Use("Bash", wanted, "toolu_7"))
 
-    written = "".join(event["delta"]["partial_json"] for event in said if event["type"] == "content_block_delta")
+    written = "".join(event["delta"]["partial_json"] for event in text if event["type"] == "content_block_delta")
     assert json.loads(written) == wanted
-    assert said[1]["content_block"] == {"type": "tool_use", "id": "toolu_7", "name": "Bash", "input": {}}
-    assert said[-2]["delta"]["stop_reason"] == "tool_use"
+    assert text[1]["content_block"] == {"type": "tool_use", "id": "toolu_7", "name": "Bash", "input": {}}
+    assert text[-2]["delta"]["stop_reason"] == "tool_use"
 
 
 def test_thinking_is_signed() -> None:
@@ -84,11 +84,11 @@ def test_half_an_emoji_goes_out_as_it_is() -> None:
 
 
 def test_tokens_are_estimated_unless_the_script_says_what_was_spent() -> None:
-    estimated, said = events(say("a" * 400)), events(say("a"), spend(1000, 50))
+    estimated, text = events(say("a" * 400)), events(say("a"), spend(1000, 50))
 
     assert estimated[-2]["usage"]["output_tokens"] == 101
-    assert said[0]["message"]["usage"]["input_tokens"] == 1000
-    assert said[-2]["usage"]["output_tokens"] == 50
+    assert text[0]["message"]["usage"]["input_tokens"] == 1000
+    assert text[-2]["usage"]["output_tokens"] == 50
 
 
 def test_a_reply_that_is_not_streamed_is_one_message() -> None:

@@ -5,27 +5,27 @@ from handraise.demo import Conversation, Request, SentImage, ToolOutcome
 
 
 def test_the_first_request_tells_what_the_person_said_without_the_reminders() -> None:
-    told = Conversation.read(request(user(REMINDER, "hello there"), {"role": "system", "content": "# Environment"}))
+    contents = Conversation.read(request(user(REMINDER, "hello there"), {"role": "system", "content": "# Environment"}))
 
-    assert told.text == "hello there"
-    assert told.asides == (REMINDER,)
+    assert contents.text == "hello there"
+    assert contents.asides == (REMINDER,)
 
 
 def test_a_reminder_inside_what_was_said_is_taken_out_and_kept() -> None:
-    told = Conversation.read(request(user("before <system-reminder>psst</system-reminder> after")))
+    contents = Conversation.read(request(user("before <system-reminder>psst</system-reminder> after")))
 
-    assert told.text == "before  after"
-    assert told.asides == ("<system-reminder>psst</system-reminder>",)
+    assert contents.text == "before  after"
+    assert contents.asides == ("<system-reminder>psst</system-reminder>",)
 
 
 def test_only_what_follows_the_last_reply_is_new() -> None:
-    told = Conversation.read(request(user("one"), assistant("yes?"), user("two"), user("three")))
+    contents = Conversation.read(request(user("one"), assistant("yes?"), user("two"), user("three")))
 
-    assert told.text == "two\nthree"
+    assert contents.text == "two\nthree"
 
 
 def test_results_come_in_the_order_of_the_calls() -> None:
-    told = Conversation.read(
+    contents = Conversation.read(
         request(
             user("go"),
             assistant(tool_use("a"), tool_use("b")),
@@ -33,47 +33,47 @@ def test_results_come_in_the_order_of_the_calls() -> None:
         )
     )
 
-    assert told.results == (ToolOutcome("a", "first", is_error=True), ToolOutcome("b", "second", is_error=False))
-    assert told.result(1).text == "second"
+    assert contents.results == (ToolOutcome("a", "first", is_error=True), ToolOutcome("b", "second", is_error=False))
+    assert contents.result(1).text == "second"
 
 
 def test_a_result_of_an_unknown_call_is_kept_at_the_end() -> None:
-    told = Conversation.read(request(assistant(tool_use("a")), user(tool_result("x", "?"), tool_result("a", "!"))))
+    contents = Conversation.read(request(assistant(tool_use("a")), user(tool_result("x", "?"), tool_result("a", "!"))))
 
-    assert [result.tool_use_id for result in told.results] == ["a", "x"]
+    assert [result.tool_use_id for result in contents.results] == ["a", "x"]
 
 
 def test_images_are_told_apart_from_text_and_from_those_in_results() -> None:
-    told = Conversation.read(
+    contents = Conversation.read(
         request(user("look", image("aaaa"), tool_result("t", [image("bbbb")]), "[Image: source: /x.png]"))
     )
 
-    assert told.text == "look"
-    assert told.images == (SentImage("image/png", "aaaa"),)
-    assert told.result().images == (SentImage("image/png", "bbbb"),)
+    assert contents.text == "look"
+    assert contents.images == (SentImage("image/png", "aaaa"),)
+    assert contents.result().images == (SentImage("image/png", "bbbb"),)
 
 
 def test_the_directory_and_the_plan_file_are_read_from_what_claude_says_of_its_surroundings() -> None:
     surroundings = "# Environment\n - Primary working directory: /home/me/my code\n - Platform: linux"
     plan = "You should create your plan at /home/me/.claude/plans/go-zazzy-reef.md using the Write tool."
 
-    told = Conversation.read(request(user("hi"), {"role": "system", "content": f"{surroundings}\n{plan}"}))
+    contents = Conversation.read(request(user("hi"), {"role": "system", "content": f"{surroundings}\n{plan}"}))
 
-    assert told.directory == "/home/me/my code"
-    assert told.plan_file == "/home/me/.claude/plans/go-zazzy-reef.md"
+    assert contents.directory == "/home/me/my code"
+    assert contents.plan_file == "/home/me/.claude/plans/go-zazzy-reef.md"
 
 
 def test_without_surroundings_there_is_no_plan_file_and_the_directory_is_here() -> None:
-    told = Conversation.read(request(user("hi")))
+    contents = Conversation.read(request(user("hi")))
 
-    assert (told.directory, told.plan_file) == (".", "")
+    assert (contents.directory, contents.plan_file) == (".", "")
 
 
 def test_the_system_prompt_and_the_tools_are_told() -> None:
-    told = Conversation.read(request(user("hi"), system=[{"type": "text", "text": "You are Claude."}]))
+    contents = Conversation.read(request(user("hi"), system=[{"type": "text", "text": "You are Claude."}]))
 
-    assert told.system == "You are Claude."
-    assert told.tools == ("Agent", "Bash")
+    assert contents.system == "You are Claude."
+    assert contents.tools == ("Agent", "Bash")
 
 
 @pytest.mark.parametrize(

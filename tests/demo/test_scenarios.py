@@ -15,16 +15,16 @@ from handraise.demo.scenarios import WHAT, WHERE, choice, health_endpoint
 WISH = "Add a health endpoint, please."
 
 
-def again_and_again(told: Conversation) -> Script:
+def again_and_again(conversation: Conversation) -> Script:
     """The story from its beginning, each time it is wished for."""
     while True:
-        story = health_endpoint(told)
+        story = health_endpoint(conversation)
         pieces = next(story)
         while True:
-            told = yield pieces
-            if told.text == WISH:
+            conversation = yield pieces
+            if conversation.text == WISH:
                 break
-            pieces = story.send(told)
+            pieces = story.send(conversation)
 
 
 async def play(
@@ -59,7 +59,7 @@ REFUSALS = (
     ("AskUserQuestion", ["AskUserQuestion", "ExitPlanMode", "Write", "Write", "Bash"], "`/health`"),
     ("Write", ["AskUserQuestion", "ExitPlanMode", "Write", "Write"], "half a change"),
     ("Bash", ["AskUserQuestion", "ExitPlanMode", "Write", "Write", "Bash"], "were not run"),
-    # The last, since Claude goes on planning.
+    # The last, since Claude keeps planning.
     ("ExitPlanMode", ["AskUserQuestion", "ExitPlanMode", "ExitPlanMode"], "Nothing was changed."),
 )
 
@@ -98,8 +98,8 @@ def test_the_toy_service_and_its_tests_work(tmp_path: Path, checks: list[str]) -
 
 def test_a_choice_is_read_from_what_claude_reports() -> None:
     report = f'Your questions have been answered: "{WHERE}"="/healthz", "{WHAT}"="Uptime, Free disk space". You can…'
-    told = Conversation.read(request(assistant(tool_use("q")), user(tool_result("q", report))))
+    contents = Conversation.read(request(assistant(tool_use("q")), user(tool_result("q", report))))
 
-    assert choice(told, WHERE) == "/healthz"
-    assert choice(told, WHAT) == "Uptime, Free disk space"
-    assert choice(told, "Never asked?") == ""
+    assert choice(contents, WHERE) == "/healthz"
+    assert choice(contents, WHAT) == "Uptime, Free disk space"
+    assert choice(contents, "Never asked?") == ""

@@ -20,33 +20,33 @@ async def turn(frames: AsyncIterator[Frame]) -> list[Frame]:
 
 
 async def test_claude_does_what_the_script_says_turn_after_turn(tmp_path: Path) -> None:
-    def scout(told: Conversation) -> Script:
-        place = told.text.removeprefix("Look ")
-        told = yield [use("Bash", command=f"echo seen {place}", description="Look")]
-        yield [say(f"I have {told.result().text}.")]
+    def scout(conversation: Conversation) -> Script:
+        place = conversation.text.removeprefix("Look ")
+        conversation = yield [use("Bash", command=f"echo seen {place}", description="Look")]
+        yield [say(f"I have {conversation.result().text}.")]
 
-    def script(told: Conversation) -> Script:
-        told = yield [say("one")]
-        told = yield [say(f"two, after {told.text.splitlines()[-1]}")]
-        told = yield [think("A greeting."), say(f"You said: {told.text}")]
-        told = yield [
+    def script(conversation: Conversation) -> Script:
+        conversation = yield [say("one")]
+        conversation = yield [say(f"two, after {conversation.text.splitlines()[-1]}")]
+        conversation = yield [think("A greeting."), say(f"You said: {conversation.text}")]
+        conversation = yield [
             use("Bash", command="echo heard", description="Echo"),
-            use("Read", file_path=f"{told.directory}/note.txt"),
+            use("Read", file_path=f"{conversation.directory}/note.txt"),
             use("Bash", command="exit 3", description="Fail"),
         ]
-        echo, note, failed = told.results
-        told = yield [say(f"{echo.text}, {'remember' in note.text}, {failed.is_error}")]
-        told = yield [fail(529, "overloaded_error")]
-        told = yield [say(f"Better. You said: {told.text}")]
-        told = yield [cut()]
-        told = yield [say("first half,"), cut()]
-        told = yield [say("second half,"), error()]
-        told = yield [say("end")]
-        told = yield [agent("north", "Look north", scout), agent("south", "Look south", scout)]
-        north, south = told.results
-        told = yield [say(f"{'I have seen north.' in north.text}, {'I have seen south.' in south.text}")]
-        told = yield [say("I am about to"), hold("thinking"), say("never heard")]
-        yield [say(f"Instead: {told.text.splitlines()[-1]}")]
+        echo, note, failed = conversation.results
+        conversation = yield [say(f"{echo.text}, {'remember' in note.text}, {failed.is_error}")]
+        conversation = yield [fail(529, "overloaded_error")]
+        conversation = yield [say(f"Better. You said: {conversation.text}")]
+        conversation = yield [cut()]
+        conversation = yield [say("first half,"), cut()]
+        conversation = yield [say("second half,"), error()]
+        conversation = yield [say("end")]
+        conversation = yield [agent("north", "Look north", scout), agent("south", "Look south", scout)]
+        north, south = conversation.results
+        conversation = yield [say(f"{'I have seen north.' in north.text}, {'I have seen south.' in south.text}")]
+        conversation = yield [say("I am about to"), hold("thinking"), say("never heard")]
+        yield [say(f"Instead: {conversation.text.splitlines()[-1]}")]
 
     (tmp_path / "note.txt").write_text("remember\n")
     async with (
@@ -57,10 +57,10 @@ async def test_claude_does_what_the_script_says_turn_after_turn(tmp_path: Path) 
         # A compaction does not move the script.
         for text in ("first", "/compact", "second"):
             talk.say(text)
-        said: list[str] = []
-        while "two, after second" not in said:
-            said += texts(await turn(heard))
-        assert said == ["one", "two, after second"]
+        words: list[str] = []
+        while "two, after second" not in words:
+            words += texts(await turn(heard))
+        assert words == ["one", "two, after second"]
         steps = [request for request in model.requests("script") if not request.is_side]
         assert len(steps) == 2 < len(model.requests("script"))
 
@@ -70,11 +70,11 @@ async def test_claude_does_what_the_script_says_turn_after_turn(tmp_path: Path) 
         assert result(frames)["result"] == "You said: hello there"
         assert [block["thinking"] for block in blocks(frames, "thinking")] == ["A greeting."]
 
-        # It uses tools, and the script sees what came of them.
+        # It uses tools, and the script sees their results.
         talk.say("go")
         assert texts(await turn(heard)) == ["heard, True, True"]
 
-        # It tries again after a failure, and goes on after a stream that broke.
+        # It retries after a failure, and continues after a broken stream.
         talk.say("hello")
         frames = await turn(heard)
         assert texts(frames) == ["Better. You said: hello"]
@@ -104,14 +104,16 @@ async def test_claude_does_what_the_script_says_turn_after_turn(tmp_path: Path) 
 async def test_a_report_comes_as_an_aside_and_a_resumed_claude_goes_on_in_the_same_script(tmp_path: Path) -> None:
     """Of a sub-agent in the background."""
 
-    def scout(told: Conversation) -> Script:
+    def scout(conversation: Conversation) -> Script:
         yield [say("I have seen it.")]
 
-    def script(told: Conversation) -> Script:
-        told = yield [agent("look", "Look around", scout, background=True)]
-        told = yield [say("Meanwhile.")]
-        told = yield [say(f"{told.text!r}, {any('I have seen it.' in aside for aside in told.asides)}")]
-        yield [say(f"two, after {told.text}")]
+    def script(conversation: Conversation) -> Script:
+        conversation = yield [agent("look", "Look around", scout, background=True)]
+        conversation = yield [say("Meanwhile.")]
+        conversation = yield [
+            say(f"{conversation.text!r}, {any('I have seen it.' in aside for aside in conversation.asides)}")
+        ]
+        yield [say(f"two, after {conversation.text}")]
 
     async with ScriptedModel({"script": script}) as model:
         first = await run_claude(model.url("script"), tmp_path, "go", *UNASKED)

@@ -29,17 +29,17 @@ async def quiet_hub(tmp: Path, **settings: Any) -> AsyncIterator[Hub]:
 
 
 async def put_session(opened: Hub, identity: str = "s_1", **fields: Any) -> Session:
-    told = {"phase": "idle", **fields}
-    session = Session(identity, None, "/work/app", f"claude-{identity}", "Fix it", NOON, NOON, **told)
+    values = {"phase": "idle", **fields}
+    session = Session(identity, None, "/work/app", f"claude-{identity}", "Fix it", NOON, NOON, **values)
     await opened.store.apply(records.changed(session))
     return session
 
 
 async def put_ask(opened: Hub, identity: str = "a_1", body: Body = QUESTION, **fields: Any) -> Ask:
     patience = fields.pop("patience", Patience())
-    told = {"session": "s_1", "project": "p_1", **fields}
-    origin = told.pop("origin", Origin(f"r-{identity}"))
-    ask = Ask(id=identity, body=body, tool="Bash", origin=origin, opened_at=NOON, **told)
+    values = {"session": "s_1", "project": "p_1", **fields}
+    origin = values.pop("origin", Origin(f"r-{identity}"))
+    ask = Ask(id=identity, body=body, tool="Bash", origin=origin, opened_at=NOON, **values)
     around = Surroundings("/work/app", "default", patience, normpath, lambda _: None)
     return await opened.inbox.open(ask, around)
 

@@ -160,9 +160,9 @@ async def test_whoever_comes_second_is_told_how_it_stands(room: DeskRoom, ben: D
     given = await room.ana.answer("a_1", SQLITE)
 
     assert await ben.answer("a_1", SQLITE) == given
-    with pytest.raises(Conflict, match=r"by ana \(web\): SQLite") as told:
+    with pytest.raises(Conflict, match=r"by ana \(web\): SQLite") as error:
         await ben.answer("a_1", POSTGRES)
-    assert told.value.ask == given.ask
+    assert error.value.ask == given.ask
 
 
 async def test_an_answer_to_something_else_is_a_conflict(room: DeskRoom) -> None:
@@ -186,9 +186,9 @@ async def test_a_withdrawn_ask_is_too_late_to_answer(room: DeskRoom) -> None:
     await put_ask(room.hub)
     await room.hub.inbox.withdraw("a_1", "the turn was interrupted")
 
-    with pytest.raises(TooLate, match="the turn was interrupted") as told:
+    with pytest.raises(TooLate, match="the turn was interrupted") as error:
         await room.ana.answer("a_1", SQLITE)
-    assert told.value.ask.state == "withdrawn"
+    assert error.value.ask.state == "withdrawn"
 
 
 async def test_a_late_answer_counts_as_guidance(room: DeskRoom, ben: Desk) -> None:
@@ -257,9 +257,9 @@ async def test_a_place_that_is_gone_or_never_was_is_lost(room: DeskRoom) -> None
     await room.hub.store.apply([Prune(3)])
 
     for cursor in (1, 99):
-        with pytest.raises(LostPlace) as told:
+        with pytest.raises(LostPlace) as error:
             await first(room.ana, cursor, 1)
-        assert (told.value.oldest, told.value.newest) == (3, 5)
+        assert (error.value.oldest, error.value.newest) == (3, 5)
     assert texts(await first(room.ana, 3, 2)) == ["3", "4"]
 
 
@@ -279,6 +279,7 @@ async def test_an_ended_session_refuses_with_the_next_step(room: DeskRoom) -> No
     for call in (
         room.ana.say("s_1", "hello"),
         room.ana.interrupt("s_1"),
+        room.ana.allow_denied("s_1", "toolu_1"),
         room.ana.stop("s_1"),
         room.ana.change_mode("s_1", "plan"),
         room.ana.change_model("s_1", "opus"),
@@ -299,9 +300,9 @@ async def test_a_session_that_waits_can_be_stopped_and_renamed(room: DeskRoom) -
     stopped = (await room.ana.session("s_1")).session
     assert stopped.ended is not None
     assert (stopped.phase, stopped.ended.how, stopped.ended.reason) == ("ended", "stopped", "ana stopped it")
-    told = [item.read() for item in await room.ana.items("s_1")]
-    assert [each.title for each in told if isinstance(each, SessionChanged)][-1] == "Better title"
-    assert any(isinstance(each, SessionEnded) for each in told)
+    contents = [item.read() for item in await room.ana.items("s_1")]
+    assert [each.title for each in contents if isinstance(each, SessionChanged)][-1] == "Better title"
+    assert any(isinstance(each, SessionEnded) for each in contents)
     await room.ana.rename("s_1", "Afterwards")
     assert (await room.ana.session("s_1")).session.title == "Afterwards"
 

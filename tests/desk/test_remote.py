@@ -32,8 +32,8 @@ async def test_on_the_unix_socket_it_is_the_owner(tmp_path: Path) -> None:
 @pytest.mark.parametrize("claimed", ["hub", "rule", "x y", "", "a" * 50, "Ünï"])
 async def test_nobody_calls_itself_what_the_hub_is_called(tmp_path: Path, claimed: str) -> None:
     async with served(tmp_path) as hub, hub.client("viewer") as client:
-        told = await client.get("/api/me", headers=[(b"handraise-surface", claimed.encode())])
-        assert told.json()["source"] == "api"
+        response = await client.get("/api/me", headers=[(b"handraise-surface", claimed.encode())])
+        assert response.json()["source"] == "api"
 
 
 async def test_where_no_hub_is_it_says_how_to_start_one(tmp_path: Path) -> None:
@@ -149,13 +149,13 @@ async def test_the_example_answers_what_it_may_and_leaves_the_rest(tmp_path: Pat
         )
         assert example.stdout is not None
         try:
-            told = {(await example.stdout.readline()).decode().split()[0] for _ in range(2)}
+            fields = {(await example.stdout.readline()).decode().split()[0] for _ in range(2)}
             later = await hub.ask(Permission("Read", {"file_path": "/b"}))
-            told |= {(await example.stdout.readline()).decode().split()[0]}
+            fields |= {(await example.stdout.readline()).decode().split()[0]}
         finally:
             example.kill()
             await example.wait()
-        assert told == {before.id, other.id, later.id}
+        assert fields == {before.id, other.id, later.id}
         states = [(await hub.up.hub.desk.ask(each.id)).state for each in (before, other, later)]
         assert states == ["answered", "open", "answered"]
         settled = (await hub.up.hub.desk.ask(before.id)).settlement

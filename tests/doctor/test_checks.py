@@ -37,8 +37,9 @@ def kernel(folder: Path, **numbers: int) -> Path:
     ("says", "verdict"),
     [
         ("2.1.325 (Claude Code)", "ok"),
-        ("2.1.197 (Claude Code)", "ok"),
-        ("2.1.99 (Claude Code)", "warn"),
+        ("2.1.223 (Claude Code)", "ok"),
+        ("2.1.222 (Claude Code)", "fail"),
+        ("2.1.99 (Claude Code)", "fail"),
         ("no", "fail"),
     ],
 )
@@ -48,6 +49,17 @@ async def test_the_cli_is_run_and_its_version_compared(tmp_path: Path, says: str
     assert finding.verdict == verdict
     assert str(tmp_path / "claude") in finding.sentence
     assert bool(finding.advice) == (verdict != "ok")
+
+
+@pytest.mark.parametrize(("allowed", "plan"), [(False, "Plan mode is refused."), (True, "Plan mode is allowed.")])
+async def test_an_unsafe_cli_is_named_as_unsafe(tmp_path: Path, *, allowed: bool, plan: str) -> None:
+    program = a_program(tmp_path / "claude", "2.1.197 (Claude Code)")
+
+    finding = await checks.check_claude(ClaudeSettings(path=program, allow_unsafe_plan_mode=allowed))
+
+    assert "It is unsafe: before 2.1.223" in finding.sentence
+    assert plan in finding.sentence
+    assert finding.advice == f"Run: {program} update"
 
 
 async def test_a_cli_that_is_not_there_comes_with_how_to_get_one(tmp_path: Path) -> None:
@@ -105,11 +117,11 @@ async def test_a_running_hub_is_told_with_its_process_and_address(tmp_path: Path
 
 def test_a_port_that_somebody_has_is_in_the_way_unless_a_hub_has_it() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
-        taken = WebSettings(port=other.getsockname()[1])
+        receipt = WebSettings(port=other.getsockname()[1])
 
-        assert checks.check_port(taken, hub_runs=False).verdict == "fail"
-        assert checks.check_port(taken, hub_runs=True).verdict == "ok"
-    assert checks.check_port(taken, hub_runs=False).verdict == "ok"
+        assert checks.check_port(receipt, hub_runs=False).verdict == "fail"
+        assert checks.check_port(receipt, hub_runs=True).verdict == "ok"
+    assert checks.check_port(receipt, hub_runs=False).verdict == "ok"
 
 
 def test_an_address_that_is_not_ours_cannot_be_listened_on() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from msgspec import json
 
+from handraise import texts
 from handraise.config.reading import Effective, ValueSource
 from handraise.doctor.checks import Finding
 from handraise.doctor.examine import Report, as_json, as_text, examine
@@ -49,6 +50,13 @@ def an_environment(home: Path, settings: str) -> dict[str, str]:
         "HANDRAISE_STATE": str(home / "state"),
         "HANDRAISE_CLAUDE_PATH": str(program),
     }
+
+
+async def test_every_finding_is_in_the_language_of_the_settings(tmp_path: Path) -> None:
+    with texts.using("en"):
+        report = await examine(an_environment(tmp_path, 'language = "en-XA"'), tmp_path)
+
+    assert [each.name for each in report.findings if not each.sentence.startswith("⟦")] == []
 
 
 async def test_everything_is_looked_at_and_every_setting_shown(tmp_path: Path) -> None:

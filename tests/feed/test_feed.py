@@ -17,9 +17,9 @@ from store.examples import a_text
 
 @pytest.fixture(params=["memory", "sqlite"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    kept: Store = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "hub.db")
-    async with kept:
-        yield kept
+    record: Store = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "hub.db")
+    async with record:
+        yield record
 
 
 @pytest.fixture
@@ -116,11 +116,11 @@ async def test_a_slow_follower_is_cut_off_and_comes_back_with_its_cursor(store: 
             await store.apply(texts(1))
             assert await cursors_from(quick, until=number) == [number]
 
-        with pytest.raises(FellBehind) as told:
+        with pytest.raises(FellBehind) as error:
             await cursors_from(slow, until=29)
 
-        assert told.value.cursor == 1
-        async with feed.follow(told.value.cursor) as back:
+        assert error.value.cursor == 1
+        async with feed.follow(error.value.cursor) as back:
             assert await cursors_from(back, until=29) == list(range(2, 30))
 
 
@@ -137,11 +137,11 @@ async def test_a_cursor_whose_items_were_pruned_is_gone(store: Store, feed: Feed
     await store.apply([*texts(10)])
     await store.apply([Prune(5)])
 
-    with pytest.raises(CursorGone) as told:
+    with pytest.raises(CursorGone) as error:
         async with feed.follow(4):
             pass
 
-    assert (told.value.oldest, told.value.newest) == (5, 10)
+    assert (error.value.oldest, error.value.newest) == (5, 10)
     async with feed.follow(5) as follower:
         assert await cursors_from(follower, until=10) == [6, 7, 8, 9, 10]
 

@@ -40,10 +40,10 @@ def test_a_deadline_that_is_set_anew_counts_alone() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.none() | st.integers(-5, 5)), max_size=30))
-def test_it_is_a_table_of_the_last_deadlines(told: list[tuple[str, int | None]]) -> None:
+def test_it_is_a_table_of_the_last_deadlines(text: list[tuple[str, int | None]]) -> None:
     deadlines = Deadlines()
     table: dict[str, int] = {}
-    for ask, seconds in told:
+    for ask, seconds in text:
         if seconds is None:
             deadlines.remove(ask)
             table.pop(ask, None)

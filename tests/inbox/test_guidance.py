@@ -4,7 +4,7 @@ import pytest
 
 from handraise.inbox.guidance import late_say, missed_say
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
-from handraise.model.asks import Answered, Body
+from handraise.model.asks import Answered, Body, Form
 from inbox.waiting_room import ANA, FORM, NOON, PLAN, QUESTION, an_ask, bash
 
 
@@ -20,6 +20,11 @@ from inbox.waiting_room import ANA, FORM, NOON, PLAN, QUESTION, an_ask, bash
         (PLAN, Outline(), ["step-by-step outline"]),
         (FORM, Filled("accept", {"street": "Odeon 4"}), ["post", "accept", "Odeon 4"]),
         (FORM, Filled("cancel"), ["cancel"]),
+        (
+            Form("Sign in.", "post", {}, "https://a.example"),
+            Filled("accept"),
+            ["post", "visit a link: Sign in.", "accept"],
+        ),
     ],
 )
 def test_every_kind_of_answer_is_said_in_words(body: Body, answer: Answer, words: list[str]) -> None:

@@ -7,9 +7,21 @@ import pytest
 
 from handraise.inbox.errors import AlreadySettled, AlreadyWithdrawn, NoSuchAsk, NotWhatWasShown
 from handraise.inbox.inbox import Inbox
-from handraise.model.actors import Person
+from handraise.model.actors import Person, TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Misfit, Outline, Revise
-from handraise.model.asks import AcceptedAnswer, Answered, Ask, Body, Expired, Withdrawn
+from handraise.model.asks import (
+    AcceptedAnswer,
+    Answered,
+    Ask,
+    Body,
+    Dialog,
+    Expired,
+    Form,
+    Option,
+    Prompt,
+    Question,
+    Withdrawn,
+)
 from handraise.model.items import AskOpened, AskSettled, Said
 from handraise.model.projects import Patience
 from handraise.model.rules import Rule
@@ -29,7 +41,7 @@ async def test_the_first_answer_wins_and_the_asker_is_told(store: Store) -> None
 
         given = await here.inbox.answer("a_1", SQLITE, ANA, "web")
 
-        assert given == AcceptedAnswer(here.told[0])
+        assert given == AcceptedAnswer(here.settled[0])
         assert given.ask.settlement == Answered(SQLITE, ANA, "web", NOON)
         assert [type(each) for each in await here.contents()] == [AskOpened, AskSettled]
 
@@ -40,7 +52,7 @@ async def test_the_same_answer_again_succeeds_and_changes_nothing(store: Store) 
         first = await here.inbox.answer("a_1", SQLITE, ANA, "web")
 
         assert await here.inbox.answer("a_1", SQLITE, BEN, "telegram") == first
-        assert len(here.told) == 1
+        assert len(here.settled) == 1
 
 
 async def test_a_different_answer_is_told_who_was_first_what_they_said_and_where(store: Store) -> None:  # lesson 30
@@ -48,10 +60,10 @@ async def test_a_different_answer_is_told_who_was_first_what_they_said_and_where
         await here.open(an_ask(QUESTION))
         await here.inbox.answer("a_1", SQLITE, ANA, "telegram")
 
-        with pytest.raises(AlreadySettled, match=r"by ana \(telegram\): SQLite") as told:
+        with pytest.raises(AlreadySettled, match=r"by ana \(telegram\): SQLite") as error:
             await here.inbox.answer("a_1", POSTGRES, BEN, "web")
-        assert isinstance(told.value.ask.settlement, Answered)
-        assert told.value.ask.settlement.answer == SQLITE
+        assert isinstance(error.value.ask.settlement, Answered)
+        assert error.value.ask.settlement.answer == SQLITE
 
 
 @pytest.mark.parametrize(
@@ -75,9 +87,9 @@ async def test_what_was_said_first_is_told_in_words(
         await here.open(an_ask(body))
         await here.inbox.answer("a_1", first, ANA, "web")
 
-        with pytest.raises(AlreadySettled) as told:
+        with pytest.raises(AlreadySettled) as error:
             await here.inbox.answer("a_1", second, BEN, "web")
-        assert words in str(told.value)
+        assert words in str(error.value)
 
 
 async def test_of_a_thousand_answers_at_once_one_wins_and_all_others_are_told_the_truth(tmp_path: Path) -> None:
@@ -89,17 +101,17 @@ async def test_of_a_thousand_answers_at_once_one_wins_and_all_others_are_told_th
             return_exceptions=True,
         )
 
-        kept = await store.ask("a_1")
-        assert kept is not None
-        assert isinstance(kept.settlement, Answered)
-        winner = kept.settlement.by
+        record = await store.ask("a_1")
+        assert record is not None
+        assert isinstance(record.settlement, Answered)
+        winner = record.settlement.by
         for answer, outcome in zip(answers, outcomes, strict=True):
-            if answer == kept.settlement.answer:
-                assert outcome == AcceptedAnswer(kept)
+            if answer == record.settlement.answer:
+                assert outcome == AcceptedAnswer(record)
             else:
                 assert isinstance(outcome, AlreadySettled)
-                assert outcome.ask == kept
-        assert [ask.settlement for ask in here.told] == [kept.settlement]
+                assert outcome.ask == record
+        assert [ask.settlement for ask in here.settled] == [record.settlement]
         settled = [each for each in await here.contents() if isinstance(each, AskSettled)]
         assert [each.settlement["by"]["name"] for each in settled] == [winner.name]
 
@@ -110,7 +122,7 @@ async def test_an_ask_that_does_not_exist_is_told_so(memory: Store) -> None:  # 
 
         with pytest.raises(NoSuchAsk):
             await here.inbox.answer("a_2", Allow(), ANA, "web")
-        assert here.told == []
+        assert here.settled == []
 
 
 async def test_an_answer_to_something_else_than_what_was_shown_does_not_count(memory: Store) -> None:  # lesson 38
@@ -145,9 +157,9 @@ async def test_what_does_not_fit_is_refused_and_the_ask_stays_open(
 
         with pytest.raises(Misfit):
             await here.inbox.answer("a_1", answer, ANA, "web")
-        kept = await memory.ask("a_1")
-        assert kept is not None
-        assert kept.state == "open"
+        record = await memory.ask("a_1")
+        assert record is not None
+        assert record.state == "open"
 
 
 async def test_two_open_asks_are_settled_each_by_its_own_id(store: Store) -> None:  # lessons 26, 27, 34
@@ -159,7 +171,7 @@ async def test_two_open_asks_are_settled_each_by_its_own_id(store: Store) -> Non
 
         assert [ask.id for ask in await store.asks(state="open")] == ["a_1"]
         await here.inbox.answer("a_1", SQLITE, ANA, "web")
-        assert [ask.id for ask in here.told] == ["a_2", "a_1"]
+        assert [ask.id for ask in here.settled] == ["a_2", "a_1"]
 
 
 async def test_two_sessions_are_told_of_their_own_asks_only(memory: Store) -> None:  # lessons 8, 26
@@ -171,7 +183,7 @@ async def test_two_sessions_are_told_of_their_own_asks_only(memory: Store) -> No
         with here.inbox.listening(others.append, "s_2"):
             await here.inbox.answer("a_2", SQLITE, ANA, "web")
 
-        assert here.told == []
+        assert here.settled == []
         assert [ask.id for ask in others] == ["a_2"]
 
 
@@ -183,7 +195,7 @@ async def test_a_withdrawn_ask_takes_no_answer_and_says_why(store: Store) -> Non
 
         with pytest.raises(AlreadyWithdrawn, match="the turn was interrupted"):
             await here.inbox.answer("a_1", Allow(), ANA, "web")
-        assert [ask.settlement for ask in here.told] == [Withdrawn("the turn was interrupted", NOON)]
+        assert [ask.settlement for ask in here.settled] == [Withdrawn("the turn was interrupted", NOON)]
 
 
 async def test_patience_ends_by_itself_for_a_lone_ask(store: Store) -> None:  # lessons 3, 4
@@ -194,10 +206,10 @@ async def test_patience_ends_by_itself_for_a_lone_ask(store: Store) -> None:  # 
 
         here.clock.forward(9.9)
         await here.inbox.expire()
-        assert here.told == []
+        assert here.settled == []
         here.clock.forward(0.1)
         await here.inbox.expire()
-        assert [told.settlement for told in here.told] == [Expired(here.clock.now)]
+        assert [each.settlement for each in here.settled] == [Expired(here.clock.now)]
 
 
 async def test_a_real_timer_ends_patience_without_anybody_asking(memory: Store) -> None:  # lesson 4
@@ -248,10 +260,10 @@ async def test_an_answer_by_button_is_not_taken_back_by_the_deadline(store: Stor
         here.clock.forward(60)
         await here.inbox.expire()
 
-        kept = await store.ask("a_1")
-        assert kept is not None
-        assert isinstance(kept.settlement, Answered)
-        assert len(here.told) == 1
+        record = await store.ask("a_1")
+        assert record is not None
+        assert isinstance(record.settlement, Answered)
+        assert len(here.settled) == 1
 
 
 async def test_a_deadline_and_an_answer_at_once_leave_one_settlement(store: Store) -> None:  # lesson 5
@@ -260,9 +272,9 @@ async def test_a_deadline_and_an_answer_at_once_leave_one_settlement(store: Stor
             await here.open(an_ask(QUESTION, f"a_{number}"), patience=TEN_SECONDS)
             here.clock.forward(11)
             given, _ = await asyncio.gather(here.inbox.answer(f"a_{number}", SQLITE, ANA, "web"), here.inbox.expire())
-            kept = await store.ask(f"a_{number}")
-            assert kept is not None
-            assert given.late is isinstance(kept.settlement, Expired)
+            record = await store.ask(f"a_{number}")
+            assert record is not None
+            assert given.late is isinstance(record.settlement, Expired)
 
 
 async def test_a_late_answer_is_recorded_once_and_said_as_guidance_once(store: Store) -> None:
@@ -286,6 +298,33 @@ async def test_a_late_answer_is_recorded_once_and_said_as_guidance_once(store: S
         assert [type(each) for each in await here.contents()] == [AskOpened, AskSettled, AskSettled, Said]
 
 
+async def test_an_expired_dialog_takes_no_late_answer(store: Store) -> None:
+    dialog = Dialog("refusal_fallback_prompt", ("retry_fallback", "cancelled"))
+    asked = Question(
+        (Prompt("Which database?", "", (Option("SQLite"), Option("Postgres")), closed=True),), dialog=dialog
+    )
+    async with room(store) as here:
+        await here.open(an_ask(asked), patience=TEN_SECONDS)
+        here.clock.forward(10)
+        await here.inbox.expire()
+
+        with pytest.raises(AlreadySettled, match="closed"):
+            await here.inbox.answer("a_1", SQLITE, ANA, "web")
+        assert await store.says("s_1") == []
+
+
+async def test_a_link_that_was_completed_by_itself_says_so_to_who_comes_later(store: Store) -> None:
+    async with room(store) as here:
+        await here.open(an_ask(Form("Sign in.", "post", {}, "https://example.com/")))
+        done = Answered(Filled("accept"), TheHub(), "website", NOON)
+        await store.apply([SettleAsk("a_1", done)])
+
+        assert (await here.inbox.answer("a_1", Filled("accept"), ANA, "web")).ask.settlement == done
+        with pytest.raises(AlreadySettled, match=r"Already completed on the website\."):
+            await here.inbox.answer("a_1", Filled("decline"), ANA, "web")
+        assert [ask.settlement for ask in here.settled] == [done]
+
+
 async def test_of_many_late_answers_at_once_one_is_said(tmp_path: Path) -> None:
     async with SqliteStore(tmp_path / "hub.db") as store, room(store) as here:
         await here.open(an_ask(QUESTION), patience=TEN_SECONDS)
@@ -298,11 +337,11 @@ async def test_of_many_late_answers_at_once_one_is_said(tmp_path: Path) -> None:
         )
 
         (say,) = await store.says("s_1")
-        kept = await store.ask("a_1")
-        assert kept is not None
-        assert isinstance(kept.settlement, Expired)
-        assert kept.settlement.late is not None
-        assert kept.settlement.late.answer == (SQLITE if "SQLite" in str(say.content) else POSTGRES)
+        record = await store.ask("a_1")
+        assert record is not None
+        assert isinstance(record.settlement, Expired)
+        assert record.settlement.late is not None
+        assert record.settlement.late.answer == (SQLITE if "SQLite" in str(say.content) else POSTGRES)
         assert sum(isinstance(each, AlreadySettled) for each in outcomes) == 20
 
 
@@ -367,7 +406,7 @@ async def test_somebody_elses_settlement_in_the_store_is_respected(store: Store)
             await here.inbox.answer("a_1", SQLITE, ANA, "web")
         here.clock.forward(60)
         await here.inbox.expire()
-        assert [ask.settlement for ask in here.told] == [Answered(POSTGRES, BEN, "telegram", NOON)]
+        assert [ask.settlement for ask in here.settled] == [Answered(POSTGRES, BEN, "telegram", NOON)]
 
 
 @pytest.mark.parametrize("hours", [-5, 5])
@@ -396,7 +435,7 @@ async def test_an_ask_that_its_asker_stored_itself_expires_and_is_withdrawn_like
         here.clock.forward(10)
         await here.inbox.expire()
 
-        assert [(ask.id, ask.state) for ask in here.told] == [("a_1", "withdrawn"), ("a_2", "expired")]
+        assert [(ask.id, ask.state) for ask in here.settled] == [("a_1", "withdrawn"), ("a_2", "expired")]
 
 
 async def test_what_an_answer_grants_holds_when_the_asker_hears_of_it(store: Store) -> None:

@@ -90,10 +90,10 @@ async def test_an_answer_for_longer_keeps_exactly_the_rules_that_were_offered(st
 
         await here.inbox.answer("a_1", Allow(offer.lasting), ANA, "web")
 
-        kept = await store.rules()
-        assert [replace(rule, id="", made_by="", made_at=None) for rule in kept] == list(offer.rules)
-        assert {(rule.made_by, rule.made_at, rule.source) for rule in kept} == {("ana", NOON, "person")}
-        assert len({rule.id for rule in kept}) == len(kept)
+        record = await store.rules()
+        assert [replace(rule, id="", made_by="", made_at=None) for rule in record] == list(offer.rules)
+        assert {(rule.made_by, rule.made_at, rule.source) for rule in record} == {("ana", NOON, "person")}
+        assert len({rule.id for rule in record}) == len(record)
         assert (await here.open(an_ask(bash("npm test"), "a_2"))).state == "answered"
 
 
@@ -142,7 +142,7 @@ async def test_an_answer_that_lost_grants_nothing(store: Store) -> None:
 
         with pytest.raises(AlreadySettled):
             await here.inbox.answer("a_1", Allow("always"), ANA, "web")
-        # And what was on its way to the store when somebody else was first:
+        # And an answer that was on its way to the store when someone else was first:
         late = SettleAsk("a_1", Answered(Allow("always"), ANA, "web", NOON), (ALLOW_NPM,))
         applied = await store.apply([late])
         assert applied.took == (False,)

@@ -43,7 +43,7 @@ class Room:
         self.store = store
         self.inbox = inbox
         self.clock = clock
-        self.told: list[Ask] = []
+        self.settled: list[Ask] = []
 
     async def open(self, ask: Ask, **around: Any) -> Ask:
         return await self.inbox.open(ask, surroundings(**around))
@@ -57,7 +57,7 @@ async def room(store: Store, clock: Clock | None = None, settings: Sequence[Rule
     clock = clock or Clock()
     async with Inbox(store, clock, settings) as inbox:
         here = Room(store, inbox, clock)
-        with inbox.listening(here.told.append, "s_1"):
+        with inbox.listening(here.settled.append, "s_1"):
             yield here
 
 

@@ -27,7 +27,7 @@ from store.values import answers, json_values
 
 
 @pytest.mark.parametrize(
-    ("kind", "told", "answer"),
+    ("kind", "text", "answer"),
     [
         ("question", {"answers": [{"labels": ["A"], "text": None}]}, Choices((Choice(("A",)),))),
         ("question", {"answers": [{"text": "x"}, {}]}, Choices((Choice(text="x"), Choice()))),
@@ -42,12 +42,12 @@ from store.values import answers, json_values
         ("form", {"action": "decline"}, Filled("decline")),
     ],
 )
-def test_an_answer_is_read_as_the_api_words_it(kind: str, told: Any, answer: Answer) -> None:
-    assert read_answer(kind, told) == answer
+def test_an_answer_is_read_as_the_api_words_it(kind: str, text: Any, answer: Answer) -> None:
+    assert read_answer(kind, text) == answer
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"),
+    ("kind", "text"),
     [
         ("permission", {}),
         ("permission", {"allow": "yes"}),
@@ -72,21 +72,21 @@ def test_an_answer_is_read_as_the_api_words_it(kind: str, told: Any, answer: Ans
         ("dance", {"allow": True}),
     ],
 )
-def test_what_is_not_clearly_an_answer_is_refused(kind: str, told: Any) -> None:  # lessons 36, 37
+def test_what_is_not_clearly_an_answer_is_refused(kind: str, text: Any) -> None:  # lessons 36, 37
     with pytest.raises(Misfit):
-        read_answer(kind, told)
+        read_answer(kind, text)
 
 
 @given(st.sampled_from(list(answers)).flatmap(lambda kind: st.tuples(st.just(kind), answers[kind])))
-def test_every_answer_comes_back_as_it_was(told: tuple[Kind, Answer]) -> None:
-    kind, answer = told
+def test_every_answer_comes_back_as_it_was(text: tuple[Kind, Answer]) -> None:
+    kind, answer = text
 
-    said = msgspec.json.decode(msgspec.json.encode(answer_as_json(answer)))
+    text = msgspec.json.decode(msgspec.json.encode(answer_as_json(answer)))
 
-    assert read_answer(kind, said) == answer
+    assert read_answer(kind, text) == answer
 
 
 @given(st.sampled_from([*answers, "dance"]), json_values)
-def test_whatever_is_sent_is_an_answer_or_a_misfit(kind: str, told: Any) -> None:
+def test_whatever_is_sent_is_an_answer_or_a_misfit(kind: str, text: Any) -> None:
     with suppress(Misfit):
-        answer_as_json(read_answer(kind, told))
+        answer_as_json(read_answer(kind, text))

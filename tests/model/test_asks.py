@@ -10,8 +10,12 @@ from handraise.model.asks import (
     KINDS,
     Ask,
     Body,
+    Form,
+    Option,
     Permission,
     Plan,
+    Prompt,
+    Question,
     Settlement,
     ask_as_json,
     digest_of,
@@ -51,6 +55,14 @@ def test_a_digest_does_not_depend_on_the_order_of_keys() -> None:
     assert digest_of(one) != digest_of(Permission("Write", {"file_path": "b", "content": {"x": 1, "y": 2}}))
 
 
+def test_a_digest_of_an_earlier_version_is_still_the_same() -> None:
+    form = digest_of(Form("Where?", "post", {}))
+    question = digest_of(Question((Prompt("Which?", "", (Option("A"),)),)))
+
+    assert form == "sha256:b220312c77f622f8305a6459102d8b99a24511a325268ad423168548ea7f9df4"
+    assert question == "sha256:a4e7b4efc80e9099b4b914637a870b2f18c7aa0b5004f83330d6bb0ecef1e4ee"
+
+
 def test_two_kinds_with_the_same_words_have_two_digests() -> None:
     assert digest_of(Plan("x")) != digest_of(Permission("x", {}))
 
@@ -59,13 +71,13 @@ def test_two_kinds_with_the_same_words_have_two_digests() -> None:
 def test_a_body_and_a_settlement_come_back_as_they_were_stored(ask: Ask) -> None:
     assert read_body(ask.kind, msgspec.json.encode(ask.body)) == ask.body
     if ask.settlement is not None:
-        told = msgspec.json.encode(settlement_as_json(ask.settlement))
-        assert read_settlement(ask.kind, told) == ask.settlement
+        text = msgspec.json.encode(settlement_as_json(ask.settlement))
+        assert read_settlement(ask.kind, text) == ask.settlement
 
 
 @given(st.sampled_from(KINDS).flatmap(lambda kind: st.tuples(asks(kind), settlements(kind))))
-def test_the_api_shows_everything_but_where_an_ask_came_from(told: tuple[Ask, Settlement]) -> None:
-    ask = replace(told[0], settlement=told[1])
+def test_the_api_shows_everything_but_where_an_ask_came_from(text: tuple[Ask, Settlement]) -> None:
+    ask = replace(text[0], settlement=text[1])
 
     shown = msgspec.json.decode(msgspec.json.encode(ask_as_json(ask)))
 

@@ -53,8 +53,8 @@ CONTENTS: dict[str, Content] = {
 def test_an_item_is_one_flat_object_and_reads_back(name: str, content: Content) -> None:
     item = Item(7, "s_1", NOON, json.encode(content))
 
-    told = json.decode(item.as_json())
+    text = json.decode(item.as_json())
 
-    assert list(told)[:4] == ["cursor", "session", "at", "type"]
-    assert (told["cursor"], told["session"], told["at"], told["type"]) == (7, "s_1", "2026-03-01T12:00:00Z", name)
+    assert list(text)[:4] == ["cursor", "session", "at", "type"]
+    assert (text["cursor"], text["session"], text["at"], text["type"]) == (7, "s_1", "2026-03-01T12:00:00Z", name)
     assert item.read() == content

@@ -13,13 +13,13 @@ DENY_CAT = Rule("r_cat", "deny", command="cat *")
 ASK_ENV = Rule("r_env", "ask", path="**/.env")
 
 
-def found(rules: list[Rule], tool: str, **told: Any) -> tuple[str, tuple[str, ...]] | None:
-    ruling = objection(Call(tool, told, "/work/app"), rules, NOON)
+def found(rules: list[Rule], tool: str, **text: Any) -> tuple[str, tuple[str, ...]] | None:
+    ruling = objection(Call(tool, text, "/work/app"), rules, NOON)
     return None if ruling is None else (ruling.decision, ruling.rules)
 
 
 @pytest.mark.parametrize(
-    ("rules", "tool", "told", "objected"),
+    ("rules", "tool", "text", "objected"),
     [
         ([], "Bash", {"command": "cat .env"}, None),
         ([Rule("r", "allow", tool="*")], "Bash", {"command": "$X"}, None),
@@ -41,9 +41,9 @@ def found(rules: list[Rule], tool: str, **told: Any) -> tuple[str, tuple[str, ..
     ],
 )
 def test_a_rule_objects_to_what_it_touches_and_to_nothing_else(
-    rules: list[Rule], tool: str, told: dict[str, Any], objected: tuple[str, tuple[str, ...]] | None
+    rules: list[Rule], tool: str, text: dict[str, Any], objected: tuple[str, tuple[str, ...]] | None
 ) -> None:
-    assert found(rules, tool, **told) == objected
+    assert found(rules, tool, **text) == objected
 
 
 @pytest.mark.parametrize("command", ['eval "$(echo x)"', "cat <<<$(", "if"])

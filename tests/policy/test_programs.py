@@ -67,7 +67,7 @@ def test_programs_that_run_their_own_words_are_known(command: str, runs: bool) -
 
 
 @pytest.mark.parametrize(
-    ("command", "standing", "kept"),
+    ("command", "standing", "record"),
     [
         ("npm run x", Standing.EXACT, 2),
         ("docker compose logs -f", Standing.OPEN, 3),
@@ -82,8 +82,8 @@ def test_programs_that_run_their_own_words_are_known(command: str, runs: bool) -
         ("python3.12 -m pytest", Standing.OPEN, 3),
     ],
 )
-def test_what_always_may_offer_is_known(command: str, standing: Standing, kept: int) -> None:
-    assert standing_of(literal(command)) == (standing, kept)
+def test_what_always_may_offer_is_known(command: str, standing: Standing, record: int) -> None:
+    assert standing_of(literal(command)) == (standing, record)
 
 
 @pytest.mark.parametrize(

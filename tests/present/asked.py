@@ -4,7 +4,20 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from handraise.model.asks import Ask, Body, Form, Offer, Option, Origin, Permission, Plan, Prompt, Question
+from handraise.model.asks import (
+    Ask,
+    Body,
+    Dialog,
+    Form,
+    Offer,
+    Option,
+    Origin,
+    Permission,
+    Plan,
+    Prompt,
+    Question,
+    Terms,
+)
 from handraise.model.rules import Rule
 from handraise.model.trust import Brought, Trust
 
@@ -35,11 +48,17 @@ WHICH = Question((Prompt("7?", "7", (Option("8", "88", preview="888"), Option("9
 TWO = Question((Prompt("7?", "", (Option("8"),)), Prompt("9?")))
 PLAN = Plan("# 7\n\n1. 8")
 FORM = Form("7?", "9", {"properties": {"8": {"title": "88", "description": "888"}}})
+LINK = Form("7?", "9", {}, "https://7.x/9")
+DIALOG = Question(
+    (Prompt("7?", "7", (Option("8"), Option("9")), closed=True),),
+    terms=Terms(person=True),
+    dialog=Dialog("7", ("8", "cancelled")),
+)
 TRUST = Trust("/7", (Brought("hook", "8", "888", "9"), Brought("server", "1", "11", "9")), {"9": "0"})
-BODIES: tuple[Body, ...] = (NPM, WRITE, WHICH, TWO, PLAN, FORM, TRUST)
+BODIES: tuple[Body, ...] = (NPM, WRITE, WHICH, TWO, PLAN, FORM, LINK, DIALOG, TRUST)
 
 _WORD = re.compile(r"[A-Za-z]{2,}")
-_QUOTE = re.compile(r"`[^`]*`|⟨[^⟩]*⟩")
+_QUOTE = re.compile(r"`[^`]*`|⟨[^⟩]*⟩|https?://\S*")
 
 
 def ask_of(body: Body, session: str | None = "s_1", **more: Any) -> Ask:

@@ -28,7 +28,23 @@ from handraise.model.trust import Brought, Trust
 from handraise.present.actions import traits_of
 from handraise.present.cards import Card, Risk, card_as_json, card_of, risk
 from handraise.present.evidence import hides
-from present.asked import BODIES, FORM, HERE, NOON, NPM, PLAN, TRUST, WHICH, WRITE, ask_of, bash, english_in
+from handraise.present.links import link_of
+from present.asked import (
+    BODIES,
+    DIALOG,
+    FORM,
+    HERE,
+    LINK,
+    NOON,
+    NPM,
+    PLAN,
+    TRUST,
+    WHICH,
+    WRITE,
+    ask_of,
+    bash,
+    english_in,
+)
 
 
 def read(card: Card) -> list[str]:
@@ -83,6 +99,10 @@ ANSWERS: list[tuple[Body, Answer]] = [
     (FORM, Filled("accept", {})),
     (FORM, Filled("decline")),
     (FORM, Filled("cancel")),
+    (LINK, Filled("accept")),
+    (LINK, Filled("decline")),
+    (LINK, Filled("cancel")),
+    (DIALOG, Choices((Choice(("8",)),))),
     (TRUST, Trusting("without")),
     (TRUST, Trusting("exactly")),
     (TRUST, Trusting("never")),
@@ -90,6 +110,7 @@ ANSWERS: list[tuple[Body, Answer]] = [
 SETTLED = [
     *(ask_of(body, settlement=Answered(answer, Person("7"), "web", NOON)) for body, answer in ANSWERS),
     ask_of(NPM, settlement=Answered(Deny(), TheHub(), "hub", NOON)),
+    ask_of(LINK, settlement=Answered(Filled("accept"), TheHub(), "website", NOON)),
     ask_of(NPM, settlement=Expired(NOON)),
     ask_of(NPM, settlement=Expired(NOON, Answered(Allow(), Person("7"), "web", NOON))),
     ask_of(NPM, settlement=Withdrawn("7", NOON)),
@@ -102,6 +123,8 @@ OTHERS: list[Body] = [
     ),
     Trust("/7", (), {}, ("8",)),
     Form("", "7", {}),
+    Form("", "7", {}, "http://xn--7-8/9"),
+    Form("", "7", {}, "7:8"),
 ]
 
 
@@ -130,6 +153,8 @@ HOSTILE = st.one_of(
         ),
         st.builds(Plan, HOSTILE),
         st.builds(lambda a, b: Form(a, b, {"properties": {a: {"title": b, "description": a}}}), HOSTILE, HOSTILE),
+        st.builds(lambda a, b: Form(a, b, {}, f"https://{b}/{a}"), HOSTILE, HOSTILE),
+        st.builds(lambda a, b: Form(a, b, {}, b), HOSTILE, HOSTILE),
         st.builds(lambda a, b: Trust(a, (Brought("hook", a, b, a),), {}, (b,)), HOSTILE, HOSTILE),
     ),
     HOSTILE,
@@ -160,6 +185,15 @@ def risk_of(body: Body, session: str | None = "s_1") -> Risk:
         (Permission("Grep", {"pattern": "x"}), "low", ""),
         (WHICH, "low", ""),
         (FORM, "low", ""),
+        (LINK, "medium", ""),
+        (Form("?", "s", {}, "http://example.com"), "high", "Not encrypted (http)"),
+        (
+            Form("?", "s", {}, "javascript:x"),
+            "high",
+            "This isn't a plain web address, so it can't be opened from here.",
+        ),
+        (Form("?", "s", {}, "https://exa\u202emple"), "high", "Contains hidden characters"),
+        (DIALOG, "low", ""),
         (NPM, "medium", ""),
         (WRITE, "medium", ""),
         (PLAN, "medium", ""),
@@ -173,6 +207,16 @@ def test_how_risky_an_ask_is(body: Body, level: str, reason: str) -> None:
 
 def test_where_nothing_can_be_offered_at_all_a_command_is_like_any_other() -> None:
     assert risk_of(bash("npm test"), session=None).level == "medium"
+
+
+def test_only_a_link_has_a_link() -> None:
+    assert card_of(ask_of(LINK), HERE).link == link_of("https://7.x/9")
+    assert card_of(ask_of(FORM), HERE).link is None
+
+
+def test_an_expired_dialog_is_gone() -> None:
+    assert card_of(ask_of(DIALOG, settlement=Expired(NOON)), HERE).choices == ()
+    assert len(card_of(ask_of(WHICH, settlement=Expired(NOON)), HERE).choices) == 3
 
 
 def test_the_card_of_a_permission_has_the_traits_of_its_tool() -> None:

@@ -8,7 +8,7 @@ from handraise.model.asks import Body, Offer, Option, Permission, Prompt, Questi
 from handraise.model.keys import TABLE
 from handraise.model.trust import Trust
 from handraise.present.choices import OPTION, CardChoice, choices
-from present.asked import BODIES, FORM, NPM, PLAN, TRUST, TWO, WHICH, ask_of, bash
+from present.asked import BODIES, DIALOG, FORM, LINK, NPM, PLAN, TRUST, TWO, WHICH, ask_of, bash
 
 
 def offered(body: Body) -> list[tuple[str, str, str, int | None]]:
@@ -68,6 +68,20 @@ def test_a_form_is_filled_in_declined_or_dismissed() -> None:
         ("decline", "Decline", "d", 5),
         ("cancel", "Dismiss without answering", "", 6),
     ]
+
+
+def test_a_link_is_done_declined_or_dismissed() -> None:
+    assert offered(LINK) == [
+        ("done", "Done", "", 1),
+        ("decline", "Decline", "d", 5),
+        ("cancel", "Dismiss without answering", "", 6),
+    ]
+    assert choices(ask_of(LINK))[0].weight == "grant"
+    assert choices(ask_of(LINK))[0].answer == {"action": "accept"}
+
+
+def test_a_dialog_has_its_options_only() -> None:
+    assert offered(DIALOG) == [(OPTION, "8", "", 1), (OPTION, "9", "", 2)]
 
 
 def test_a_question_has_its_options_and_free_text() -> None:

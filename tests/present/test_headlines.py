@@ -55,6 +55,7 @@ from present.asked import CHANGE, HERE, NEW, ask_of, bash
         (Plan("# Move"), "Claude has a plan."),
         (Form("Where to?", "forms", {}), "`forms` asks: Where to?"),
         (Form(" ", "forms", {}), "`forms` asks you to fill in a form."),
+        (Form(" ", "forms", {}, "https://a.example"), "`forms` asks you to visit a link."),
         (Trust("/work/shop", (), {}), "Trust the Claude Code settings in `/work/shop`?"),
     ],
 )

@@ -17,7 +17,7 @@ from handraise.model.answers import (
 )
 from handraise.model.asks import Answered, Body, Expired, Permission, Settlement, Withdrawn
 from handraise.present.outcomes import CardOutcome, outcome
-from present.asked import FORM, HERE, NOON, PLAN, TRUST, WHICH, ask_of, bash
+from present.asked import FORM, HERE, LINK, NOON, PLAN, TRUST, WHICH, ask_of, bash
 
 NPM = bash("npm test")
 
@@ -52,6 +52,9 @@ def of(body: Body, settlement: Settlement) -> CardOutcome:
         (FORM, Filled("accept", {}), "filled in the form"),
         (FORM, Filled("decline"), "declined the form"),
         (FORM, Filled("cancel"), "dismissed the form"),
+        (LINK, Filled("accept"), "finished on the website"),
+        (LINK, Filled("decline"), "declined the link"),
+        (LINK, Filled("cancel"), "dismissed the link"),
         (TRUST, Trusting("without"), "chose to run without them"),
         (TRUST, Trusting("exactly"), "trusted the directory"),
         (TRUST, Trusting("never"), "chose never to use them"),
@@ -70,6 +73,11 @@ def test_a_verb_follows_who_did_it() -> None:
 def test_a_rule_and_the_hub_are_never_you() -> None:
     assert of(NPM, Answered(Deny(), ByRule("r_1", "x"), "rule", NOON)) == CardOutcome(*["A rule denied `npm test`"] * 2)
     assert of(NPM, Answered(Deny(), TheHub(), "hub", NOON)) == CardOutcome(*["Handraise denied `npm test`"] * 2)
+
+
+def test_a_link_that_was_completed_by_itself_was_answered_by_nobody_in_particular() -> None:
+    done = Answered(Filled("accept"), TheHub(), "website", NOON)
+    assert of(LINK, done) == CardOutcome(*["Completed on the website"] * 2)
 
 
 def test_what_nobody_answered() -> None:  # lesson 30

@@ -5,8 +5,11 @@ from datetime import timedelta
 import pytest
 
 from handraise.model.sessions import PHASES
-from handraise.present.states import ending_in_words, overdue, state_in_words, waiting
+from handraise.model.usage import UsageLimit
+from handraise.present.states import ending_in_words, overdue, state_in_words, usage_in_words, waiting
 from present.asked import NOON, WHICH, ask_of
+
+LATER = NOON + timedelta(hours=2)
 
 
 @pytest.mark.parametrize(
@@ -35,3 +38,18 @@ def test_how_long_it_waits_and_how_long_is_left() -> None:
 
 def test_how_long_ago_it_expired() -> None:
     assert overdue(NOON, NOON + timedelta(hours=3)) == "expired 3 h ago"
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        (UsageLimit("five_hour", 0.42, LATER), "5-hour limit: 42% used, resets in 2 h"),
+        (UsageLimit("seven_day", 1.2, LATER, reached=True), "Weekly limit: used up, resets in 2 h"),
+        (UsageLimit("overage", None, LATER), "Extra usage: resets in 2 h"),
+        (UsageLimit("next_year", 0.0, LATER), "next year: 0% used, resets in 2 h"),
+        (UsageLimit("five_hour", 0.42, NOON), ""),
+        (UsageLimit("five_hour", 0.42), ""),
+    ],
+)
+def test_a_usage_limit_in_words(limit: UsageLimit, words: str) -> None:
+    assert usage_in_words(limit, NOON) == words

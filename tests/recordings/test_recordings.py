@@ -24,13 +24,13 @@ def test_every_scene_is_recorded_for_every_version_that_is() -> None:
 
 @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.stem)
 def test_a_recording_is_read_to_its_last_line(recording: Path) -> None:
-    said = frames(recording)
+    text = frames(recording)
 
     assert recording.read_bytes().endswith(b"\n")
-    assert not [frame for frame in said if isinstance(frame, Unreadable)]
-    assert any(isinstance(frame, Result) and not frame.is_error for frame in said)
-    assert isinstance(said[-1], ControlResponse)
-    assert said[-1].response.request_id == "bye"
+    assert not [frame for frame in text if isinstance(frame, Unreadable)]
+    assert any(isinstance(frame, Result) and not frame.is_error for frame in text)
+    assert isinstance(text[-1], ControlResponse)
+    assert text[-1].response.request_id == "bye"
 
 
 @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.stem)

@@ -62,8 +62,8 @@ def assistant(*blocks: Any, message: str = "m_1", parent: str | None = None) -> 
     }
 
 
-def tool_use(tool: str, use: str = "t_1", /, parent: str | None = None, **told: Any) -> Line:
-    return assistant({"type": "tool_use", "id": use, "name": tool, "input": told}, parent=parent)
+def tool_use(tool: str, use: str = "t_1", /, parent: str | None = None, **outcome: Any) -> Line:
+    return assistant({"type": "tool_use", "id": use, "name": tool, "input": outcome}, parent=parent)
 
 
 def tool_result(use: str = "t_1", content: Any = "done", *, is_error: bool = False, parent: str | None = None) -> Line:
@@ -83,8 +83,8 @@ def result(**fields: Any) -> Line:
     return {"type": "result", "subtype": "success", "is_error": False, "result": "Done.", **fields}
 
 
-def request(request_id: str, tool: str, told: Any, use: str | None = "t_1", **fields: Any) -> Line:
-    asked = {"subtype": "can_use_tool", "tool_name": tool, "input": told, "tool_use_id": use, **fields}
+def request(request_id: str, tool: str, outcome: Any, use: str | None = "t_1", **fields: Any) -> Line:
+    asked = {"subtype": "can_use_tool", "tool_name": tool, "input": outcome, "tool_use_id": use, **fields}
     return {"type": "control_request", "request_id": request_id, "request": asked}
 
 
@@ -104,6 +104,25 @@ def form(request_id: str = "r_1", **fields: Any) -> Line:
     asked = {"subtype": "elicitation", "mcp_server_name": "post", "message": "Where to?", "mode": "form"}
     schema = {"type": "object", "properties": {"street": {"type": "string"}}, "required": ["street"]}
     inside = {**asked, "requested_schema": schema, **fields}
+    return {"type": "control_request", "request_id": request_id, "request": inside}
+
+
+def link(request_id: str = "r_1", **fields: Any) -> Line:
+    """An MCP server wants a link visited."""
+    visited = {"url": "https://login.example.com/", "elicitation_id": "e_1", **fields}
+    return form(request_id, mode="url", requested_schema=None, **visited)
+
+
+def completed(elicitation: Any = "e_1", server: Any = "post") -> Line:
+    """The server says that a link was completed."""
+    inside = {"mcp_server_name": server, "elicitation_id": elicitation}
+    return {"type": "system", "subtype": "elicitation_complete", **inside}
+
+
+def dialog(request_id: str = "r_1", kind: Any = "refusal_fallback_prompt", payload: Any = None) -> Line:
+    """Claude Code itself asks."""
+    refusal = {"originalModel": "claude-fable-5", "fallbackModel": "claude-opus-4-8", "apiRefusalCategory": "cyber"}
+    inside = {"subtype": "request_user_dialog", "dialog_kind": kind, "payload": refusal if payload is None else payload}
     return {"type": "control_request", "request_id": request_id, "request": inside}
 
 
@@ -132,7 +151,7 @@ class Talk:
     """A machine, its wire, and the asks it raised."""
 
     def __init__(self, memory: Memory | None = None, *, limits: SessionLimits = TEMPER) -> None:
-        self.memory = memory or Memory()
+        self.memory = memory or Memory(version="2.1.325")
         self.wire = Connection(0, self.memory.requests)
         self.machine = Machine("s_1", "p_1", self.memory, self.wire, limits)
         self.asks: dict[str, Ask] = {}

@@ -41,7 +41,7 @@ class StandIn:
         self.ended = asyncio.Event()
         self.identity = Identity(1, "", "")
         self.exit_code: int | None = None
-        self.taken = 0
+        self.offset = 0
         self.process = self
         self.folder = self
         self._news = asyncio.Condition()
@@ -74,7 +74,7 @@ class StandIn:
             self._news.notify_all()
 
     def taken_in(self, offset: int) -> None:
-        self.taken = offset
+        self.offset = offset
 
     async def stop(self, farewell: bytes | None = None) -> None:
         self.farewells.append(farewell)
@@ -154,16 +154,16 @@ async def stage(
 ) -> AsyncIterator[Stage]:
     """A running runner: a first one, or the next one on the same store."""
     claude, clock = claude or StandIn(), clock or StandInClock()
-    kept = await store.session("s_1")
-    if kept is None:
+    record = await store.session("s_1")
+    if record is None:
         await store.apply([SaveSession(SESSION)])
     checkpoint = await store.checkpoint("s_1")
-    memory = Memory.load(checkpoint.memory) if checkpoint else Memory()
-    memory.title = (kept or SESSION).title
+    memory = Memory.load(checkpoint.memory) if checkpoint else Memory(version="2.1.325")
+    memory.title = (record or SESSION).title
     wire = Connection(checkpoint.offset if checkpoint else 0, memory.requests)
     async with Feed(store) as feed, Inbox(store, clock) as inbox:
         runner = Runner(
-            kept or SESSION,
+            record or SESSION,
             Machine("s_1", None, memory, wire, limits or SessionLimits()),
             cast(Claude, claude),
             store=store,

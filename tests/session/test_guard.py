@@ -67,7 +67,7 @@ class GuardedWorld:
         self.calls = {call.use: call for call in calls}
         self.memory = Memory(key=KEY, granted=["default"])
         self.asks: dict[str, Ask] = {}
-        self.taken: dict[str, Line] = {}
+        self.answers: dict[str, Line] = {}
         """The first answer to each request: what Claude takes, and echoes."""
         self.commands: list[Command] = []
         self._start(0)
@@ -122,15 +122,15 @@ class GuardedWorld:
 
     def _write(self, line: Line) -> None:
         if line["type"] == "control_response":
-            self.taken.setdefault(line["response"]["request_id"], line)
+            self.answers.setdefault(line["response"]["request_id"], line)
 
     def _objection(self, ask: Ask) -> Objection | None:
         call = self.calls.get(ask.origin.tool_use or "")
         return None if call is None or call.objection is None else Objection(call.objection, "A rule.", "No.")
 
 
-def check(use: str, tool: str = "Bash", **told: Any) -> Line:
-    call = {"tool_name": tool, "tool_input": told or {"command": use}, "tool_use_id": use}
+def check(use: str, tool: str = "Bash", **text: Any) -> Line:
+    call = {"tool_name": tool, "tool_input": text or {"command": use}, "tool_use_id": use}
     inside = {"subtype": "hook_callback", "callback_id": "handraise", "input": call}
     return {"type": "control_request", "request_id": f"h_{use}", "request": inside}
 
@@ -142,7 +142,7 @@ def life(world: GuardedWorld, call: ToolCallCase) -> Iterator[None]:
     yield
     world.hear(check(call.use))
     yield
-    world.hear(world.taken[f"h_{call.use}"])
+    world.hear(world.answers[f"h_{call.use}"])
     yield
     if call.is_asked:
         world.hear(says.bash(asked, call.use, use=call.use))
@@ -156,7 +156,7 @@ def life(world: GuardedWorld, call: ToolCallCase) -> Iterator[None]:
             answer = answers.get(call.answer)
             world.settle(asked, Answered(answer, ANA, "web", NOON) if answer else Expired(NOON))
             yield
-            world.hear(world.taken[asked])
+            world.hear(world.answers[asked])
             yield
             ran = call.answer == "allow"
     world.hear(says.tool_result(call.use, is_error=not ran or call.fails))
@@ -254,7 +254,7 @@ def started(*found: ToolCallCase) -> GuardedWorld:
     world = GuardedWorld(found)
     for call in found:
         world.hear(says.tool_use("Bash", call.use, command="x"), check(call.use))
-        world.hear(world.taken[f"h_{call.use}"])
+        world.hear(world.answers[f"h_{call.use}"])
     return world
 
 
@@ -267,10 +267,10 @@ def started(*found: ToolCallCase) -> GuardedWorld:
 )
 def test_a_call_that_ran_all_the_same(call: ToolCallCase, words: str) -> None:
     world = started(call)
-    told = world.hear(says.tool_result("t_1"))
+    contents = world.hear(says.tool_result("t_1"))
 
     assert [words in alarm for alarm in world.alarms] == [True]
-    assert [notice.level for notice in published(Notice, told)] == ["alarm"]
+    assert [notice.level for notice in published(Notice, contents)] == ["alarm"]
     world.hear(says.tool_result("t_1"))
     assert len(world.alarms) == 1
 
@@ -279,7 +279,7 @@ def test_a_call_that_was_denied_by_a_person_and_ran() -> None:
     world = started(ToolCallCase("t_1"))
     world.hear(says.bash("r_1", use="t_1"))
     world.settle("r_1", Answered(Deny(), ANA, "web", NOON))
-    world.hear(world.taken["r_1"], says.tool_result("t_1"))
+    world.hear(world.answers["r_1"], says.tool_result("t_1"))
 
     assert ["although it was denied" in alarm for alarm in world.alarms] == [True]
 
@@ -302,7 +302,7 @@ def test_an_answer_of_ours_that_was_changed_on_its_way() -> None:
     world = started(ToolCallCase("t_1"))
     world.hear(says.bash("r_1", use="t_1"))
     world.settle("r_1", Answered(Allow(), ANA, "web", NOON))
-    echo = msgspec.json.decode(msgspec.json.encode(world.taken["r_1"]))
+    echo = msgspec.json.decode(msgspec.json.encode(world.answers["r_1"]))
     echo["response"]["response"]["updatedInput"] = {"command": "rm -rf /"}
     world.hear(echo)
 
@@ -329,7 +329,7 @@ def test_modes_that_people_choose_and_approve() -> None:
     world.machine.wish(ChangeMode("auto"))
     world.hear(says.acknowledged("handraise-1"), says.status("auto"), says.plan("r_1"))
     world.settle("r_1", Answered(Approve("acceptEdits"), ANA, "web", NOON))
-    world.hear(world.taken["r_1"], says.status("acceptEdits"))
+    world.hear(world.answers["r_1"], says.status("acceptEdits"))
     assert world.alarms == []
 
     world.hear(says.init(permissionMode="bypassPermissions"))
@@ -350,7 +350,7 @@ def test_after_an_alarm_every_call_is_denied_and_the_end_says_why() -> None:
     world.hear(check("t_1"))
     world.observe(ProcessEnded(-9, ""))
 
-    assert world.taken["h_t_1"]["response"]["response"]["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert world.answers["h_t_1"]["response"]["response"]["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert world.memory.ended is not None
     assert (world.memory.ended.how, world.memory.ended.alarm) == ("failed", True)
     assert "bypassPermissions" in world.memory.ended.reason
@@ -365,15 +365,15 @@ def test_the_next_hub_ends_a_claude_for_which_there_was_an_alarm() -> None:
     assert len(world.alarms) == 1
 
 
-@pytest.mark.parametrize("told", [[], "text", 1])
-def test_a_call_that_cannot_be_read_is_denied_and_never_answered_with_an_error(told: Any) -> None:
+@pytest.mark.parametrize("text", [[], "text", 1])
+def test_a_call_that_cannot_be_read_is_denied_and_never_answered_with_an_error(text: Any) -> None:
     world = GuardedWorld()
     line = check("t_1")
-    line["request"]["input"]["tool_input"] = told
+    line["request"]["input"]["tool_input"] = text
     world.hear(line)
     world.hear({"type": "control_request", "request_id": "h_2", "request": {"subtype": "hook_callback"}})
 
     for request in ("h_t_1", "h_2"):
-        said = world.taken[request]["response"]
-        assert said["subtype"] == "success"
-        assert said["response"]["hookSpecificOutput"]["permissionDecision"] == "deny"
+        text = world.answers[request]["response"]
+        assert text["subtype"] == "success"
+        assert text["response"]["hookSpecificOutput"]["permissionDecision"] == "deny"

@@ -77,3 +77,24 @@ def test_only_who_lost_its_memory_is_told_to_look_before_it_does_anything_again(
     assert lost.append_system_prompt.startswith("Be brief.\n\n")
     assert "check what is there" in lost.append_system_prompt
     assert launching.launch_of(SESSION, Memory(), Options(), None, StartContext()).append_system_prompt is None
+
+
+def test_a_dialog_of_claude_code_stays_open_unless_the_person_set_a_time() -> None:
+    name = "CLAUDE_CODE_USER_DIALOG_TIMEOUT_MS"
+
+    assert StartContext().environment({})[name] == "2000000000"
+    assert StartContext().environment({name: "60000"})[name] == "60000"
+
+
+@pytest.mark.parametrize(
+    ("old", "untouched", "renamed"),
+    [
+        (Memory(), "Fix it", False),
+        (Memory(), "Please fix it", True),
+        (Memory(title="Fix it"), "", False),
+        (Memory(title="Claude's own"), "", True),
+        (Memory(title="Fix it", renamed=True), "", True),
+    ],
+)
+def test_a_title_that_a_person_chose_stays_theirs(old: Memory, untouched: str, renamed: bool) -> None:
+    assert launching.memory_for(SESSION, old, "", "", untouched).renamed is renamed

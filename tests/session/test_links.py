@@ -35,8 +35,8 @@ def test_stdin_is_never_the_file_that_ours_is(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/dev/stdin")
     source = "import sys\nfrom handraise.session.surroundings import follow\nprint(follow(sys.argv[1]))"
     with (tmp_path / "ordinary").open() as ours:
-        said = subprocess.check_output([sys.executable, "-c", source, str(tmp_path / "link")], stdin=ours, text=True)
-    assert said == "/proc/self/fd/0\n"
+        text = subprocess.check_output([sys.executable, "-c", source, str(tmp_path / "link")], stdin=ours, text=True)
+    assert text == "/proc/self/fd/0\n"
 
 
 def test_names_that_no_file_can_have_are_left_alone() -> None:

@@ -78,9 +78,13 @@ def test_a_process_that_began_is_greeted_and_idle_when_it_answers() -> None:
     assert talk.memory.phase == "idle"
 
 
-def test_a_greeted_process_that_is_adopted_is_not_greeted_again() -> None:
-    assert idle().observe(ProcessStarted()) == [WakeMe("idle", 600)]
-    assert working().observe(ProcessStarted()) == [WakeMe("idle", None)]
+def test_a_greeted_process_that_is_adopted_keeps_its_hooks_and_is_asked_what_is_pending() -> None:
+    for talk, idle_after in ((idle(), 600), (working(), None)):
+        commands = talk.observe(ProcessStarted())
+
+        abilities = {"forwardSubagentText": True, "supportedDialogKinds": ["refusal_fallback_prompt"]}
+        assert [each["request"] for each in written(commands)] == [{"subtype": "initialize", **abilities}]
+        assert of(WakeMe, commands) == [WakeMe("idle", idle_after)]
 
 
 def test_a_process_that_was_being_stopped_is_stopped_by_the_hub_that_adopts_it() -> None:
@@ -189,9 +193,9 @@ def test_a_mode_that_claude_refuses_is_told_with_the_reason() -> None:
     talk = idle()
     (asked,) = written(talk.wish(ChangeMode("holiday")))
 
-    (told,) = published(Notice, talk.hear(acknowledged(asked["request_id"], "error", error="no such mode")))
-    assert told.level == "error"
-    assert "no such mode" in told.text
+    (outcome,) = published(Notice, talk.hear(acknowledged(asked["request_id"], "error", error="no such mode")))
+    assert outcome.level == "error"
+    assert "no such mode" in outcome.text
     assert talk.memory.mode == "default"
 
 
@@ -269,13 +273,13 @@ def test_a_process_that_is_gone_ends_the_session_as_it_ended(
 
     commands = talk.observe(ProcessEnded(exit_code, errors))
 
-    (told,) = published(SessionEnded, commands)
-    assert told.how == how
-    assert reason in told.reason
+    (outcome,) = published(SessionEnded, commands)
+    assert outcome.how == how
+    assert reason in outcome.reason
     assert talk.memory.ended is not None
     assert (talk.memory.ended.how, talk.memory.ended.exit_code) == (how, exit_code)
     assert [each.ask for each in of(Withdraw, commands)] == [talk.asks["r_1"].id]
-    assert told.reason in of(Withdraw, commands)[0].reason
+    assert outcome.reason in of(Withdraw, commands)[0].reason
     assert WakeMe("move", None) in commands
     assert WakeMe("idle", None) in commands
     assert commands[-1] == Changed()
@@ -285,15 +289,15 @@ def test_a_failed_turn_tells_why_the_process_failed() -> None:
     talk = working()
     talk.hear(result(is_error=True, subtype="error_during_execution", result="Credit balance is too low"))
 
-    (told,) = published(SessionEnded, talk.observe(ProcessEnded(1, "noise")))
-    assert told.reason == "Credit balance is too low"
+    (outcome,) = published(SessionEnded, talk.observe(ProcessEnded(1, "noise")))
+    assert outcome.reason == "Credit balance is too low"
 
 
 def test_a_session_that_was_stopped_has_stopped_however_the_process_ended() -> None:
     talk = stopping()
 
-    (told,) = published(SessionEnded, talk.observe(ProcessEnded(-15, "")))
-    assert (told.how, told.reason) == ("stopped", "ana stopped it")
+    (outcome,) = published(SessionEnded, talk.observe(ProcessEnded(-15, "")))
+    assert (outcome.how, outcome.reason) == ("stopped", "ana stopped it")
 
 
 def test_an_answer_that_claude_did_not_live_to_take_is_told_of() -> None:
@@ -303,7 +307,7 @@ def test_an_answer_that_claude_did_not_live_to_take_is_told_of() -> None:
 
     commands = talk.observe(ProcessEnded(-9, ""))
 
-    assert [told.about for told in published(Notice, commands)] == ["not delivered"]
+    assert [contents.about for contents in published(Notice, commands)] == ["not delivered"]
     assert of(Withdraw, commands) == []
 
 
@@ -313,7 +317,7 @@ def test_an_answer_that_does_not_move_claude_is_noticed_once_and_written_again()
     assert WakeMe("move", 30) in talk.answer("r_1", Allow())
 
     first = talk.observe(TimerFired("move"))
-    assert [told.about for told in published(Notice, first)] == ["not moving"]
+    assert [contents.about for contents in published(Notice, first)] == ["not moving"]
     assert first[1:] == [AnswerAgain(), WakeMe("move", 30), Changed()]
     assert talk.observe(TimerFired("move")) == [AnswerAgain(), WakeMe("move", 30)]
     assert responses(talk.answer("r_1", Allow()))[0]["behavior"] == "allow"
@@ -348,9 +352,9 @@ def test_an_idle_session_ends_at_its_limit_and_says_so() -> None:  # lesson 17
     commands = talk.observe(TimerFired("idle"))
 
     assert [type(each) for each in commands] == [WakeMe, Terminate, Changed]
-    (told,) = published(SessionEnded, talk.observe(ProcessEnded(0, "")))
-    assert told.how == "stopped"
-    assert "idle" in told.reason
+    (outcome,) = published(SessionEnded, talk.observe(ProcessEnded(0, "")))
+    assert outcome.how == "stopped"
+    assert "idle" in outcome.reason
 
 
 def test_a_session_without_an_idle_limit_is_never_ended_for_it() -> None:
@@ -470,8 +474,8 @@ def test_one_that_is_stopped_while_it_is_being_parked_is_stopped() -> None:
     talk = parking()
 
     assert not of(Terminate, talk.wish(Stop("ana stopped it", "ana")))
-    (told,) = published(SessionEnded, talk.observe(ProcessEnded(0, "")))
-    assert (told.how, told.reason, told.by) == ("stopped", "ana stopped it", "ana")
+    (outcome,) = published(SessionEnded, talk.observe(ProcessEnded(0, "")))
+    assert (outcome.how, outcome.reason, outcome.by) == ("stopped", "ana stopped it", "ana")
 
 
 def test_an_edited_input_is_what_the_timeline_shows_once() -> None:
@@ -489,3 +493,21 @@ def test_an_input_that_nobody_edited_changes_nothing() -> None:
     talk.hear(bash())
 
     assert not published(ActionChanged, talk.answer("r_1", Allow()))
+
+
+def named(title: object) -> dict[str, object]:
+    return {"type": "system", "subtype": "session_title_changed", "title": title}
+
+
+def test_claudes_title_is_used_until_a_person_renames_the_session() -> None:
+    talk = idle()
+
+    assert talk.hear(named("  A\nbetter  one "))[-1] == Changed()
+    assert talk.memory.title == "A better one"
+    talk.hear(named("x" * 100))
+    assert talk.memory.title == "x" * 79 + "…"
+    for unfit in ("", "  ", "hidden \u202e text", 7, None):
+        assert talk.hear(named(unfit)) == []
+    talk.wish(Rename("Mine"))
+    assert talk.hear(named("Another")) == []
+    assert talk.memory.title == "Mine"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from handraise.model.actors import Person
+from handraise.model.actors import Person, TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Expired, Form, Permission, Plan, Prompt, Question, Withdrawn
 from handraise.model.sessions import Say
@@ -18,6 +18,7 @@ from handraise.session.commands import (
     ChangeMode,
     ChangeModel,
     Command,
+    Complete,
     Fact,
     FrameReceived,
     Interrupt,
@@ -54,6 +55,9 @@ lines: st.SearchStrategy[Line] = st.one_of(
     st.builds(says.question, requests),
     st.builds(says.plan, requests, st.sampled_from(["1. Do it.", ""])),
     st.builds(says.form, requests, mode=st.sampled_from(["form", "url"])),
+    st.builds(says.link, requests, elicitation_id=st.sampled_from(["e_1", "e_2", None])),
+    st.builds(says.completed, st.sampled_from(["e_1", "e_2", ""]), st.sampled_from(["post", "another"])),
+    st.builds(says.dialog, requests, st.sampled_from(["refusal_fallback_prompt", "enum_prompt"])),
     st.builds(says.request, requests, st.just("AskUserQuestion"), st.none() | st.just({"questions": []})),
     st.builds(says.ask_user, requests, question=st.sampled_from(["Which?", ""])),
     st.builds(says.mcp_message, requests, method=st.just("notifications/cancelled"), params=st.just({"requestId": 1})),
@@ -154,17 +158,19 @@ class World:
                     self.ids.add(ask.id)
                     self.asks[ask.origin.reference] = ask
                 case Withdraw(ask_id, reason):
-                    self._withdraw(ask_id, reason)
+                    self._settle(ask_id, Withdrawn(reason, NOON))
+                case Complete(ask_id):
+                    self._settle(ask_id, Answered(Filled("accept"), TheHub(), "website", NOON))
                 case Write(line):
                     self.lines.append(line)
                 case _:
                     pass
         return commands
 
-    def _withdraw(self, ask_id: str, reason: str) -> None:
+    def _settle(self, ask_id: str, settlement: Answered | Withdrawn) -> None:
         for request, ask in self.asks.items():
             if ask.id == ask_id and ask.settlement is None:
-                self.asks[request] = replace(ask, settlement=Withdrawn(reason, NOON))
+                self.asks[request] = replace(ask, settlement=settlement)
 
 
 def _settlement(ask: Ask, how: int) -> Answered | Expired | Withdrawn:
@@ -185,6 +191,8 @@ def _answer(ask: Ask, how: int) -> Answer:
         case Plan():
             approved: list[Answer] = [Approve(), Revise(), Outline()]
             return approved[how % 3]
+        case Form(url=str()):
+            return Filled("decline") if how % 2 else Filled("accept")
         case Form():
             return Filled("decline") if how % 2 else Filled("accept", {"street": "Odeon 4"})
         case Trust():
@@ -196,10 +204,10 @@ def _choice(prompt: Prompt, how: int) -> Choice:
 
 
 def _answers_to(request: str, written: list[bytes]) -> list[Any]:
-    told = [msgspec.json.decode(line) for line in written]
+    calls = [msgspec.json.decode(line) for line in written]
     return [
         line["response"]
-        for line in told
+        for line in calls
         if line["type"] == "control_response" and line["response"]["request_id"] == request
     ]
 
@@ -241,13 +249,13 @@ class _Strict(World):
 
     def step(self, step: Step) -> list[Command]:
         if isinstance(step, list):
-            kept = []
+            record = []
             for line in step:
                 request = line.get("request_id") if line["type"] == "control_request" else None
                 if request is None or request not in self._made:
-                    kept.append(line)
+                    record.append(line)
                     self._made |= {request} if request else set()
-            step = kept
+            step = record
         return super().step(step)
 
     def __post_init__(self) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from handraise import texts
 from handraise.model.agent_replies import OUTLINE
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
 from handraise.model.asks import Answered, Expired, Form, Permission, Plan, Question
@@ -100,7 +101,7 @@ def test_a_malformed_question_is_denied_with_the_reason_and_never_approved(quest
     (response,) = responses(commands)
     assert response["behavior"] == "deny"
     assert reason in response["message"]
-    assert [told.about for told in published(Notice, commands)] == ["sent back"]
+    assert [contents.about for contents in published(Notice, commands)] == ["sent back"]
     assert talk.memory.requests == {}
 
 
@@ -134,7 +135,7 @@ def test_an_input_that_cannot_be_read_is_denied_and_breaks_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [form(mode="url", url="https://example.org"), form(requested_schema={"properties": []})]
+    "line", [form(mode="url", url=""), form(mode="other"), form(requested_schema={"properties": []})]
 )
 def test_a_form_that_cannot_be_shown_is_cancelled_and_never_accepted(line: Line) -> None:
     assert responses(working().hear(line)) == [{"action": "cancel"}]
@@ -155,6 +156,23 @@ def test_what_nobody_here_can_answer_is_refused_and_not_left_waiting(inside: Any
 
     assert line["response"]["subtype"] == "error"
     assert line["response"]["request_id"] == "r_1"
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ({"type": "control_request", "request_id": "r_1", "request": {"subtype": "dance"}}, "can't answer requests"),
+        (plan(words=""), "plan is empty"),
+    ],
+)
+def test_claude_reads_english_and_people_the_language_of_the_hub(line: Line, reason: str) -> None:
+    with texts.using("en-XA"):
+        commands = working().hear(line)
+
+    (sent,), (notice,) = written(commands), published(Notice, commands)
+    assert reason in str(sent)
+    assert "⟦" not in str(sent)
+    assert notice.text.startswith("⟦")
 
 
 @pytest.mark.parametrize(
@@ -249,9 +267,9 @@ def test_labels_and_words_are_joined_for_claude_to_read() -> None:
     several = {**QUESTION, "question": "Which ones?", "multiSelect": True}
     free = {**QUESTION, "question": "Why?"}
     talk = asked(question("r_1", QUESTION, several, free))
-    said = Choices((Choice(("SQLite",)), Choice(("SQLite", "Postgres"), " and DuckDB "), Choice(text="Because.")))
+    text = Choices((Choice(("SQLite",)), Choice(("SQLite", "Postgres"), " and DuckDB "), Choice(text="Because.")))
 
-    (response,) = responses(talk.answer("r_1", said))
+    (response,) = responses(talk.answer("r_1", text))
 
     assert response["updatedInput"]["answers"] == {
         "Which database?": "SQLite",
@@ -314,8 +332,10 @@ def test_several_open_requests_are_answered_in_any_order_each_by_its_own_id() ->
 
     lines = [written(talk.answer(each, Allow()))[0] for each in ("r_3", "r_1", "r_2")]
 
-    told = [(line["response"]["request_id"], line["response"]["response"]["updatedInput"]["command"]) for line in lines]
-    assert told == [("r_3", "three"), ("r_1", "one"), ("r_2", "two")]
+    response = [
+        (line["response"]["request_id"], line["response"]["response"]["updatedInput"]["command"]) for line in lines
+    ]
+    assert response == [("r_3", "three"), ("r_1", "one"), ("r_2", "two")]
     delivered = of(Deliver, talk.hear(tool_result("t_2"), tool_result("t_3"), tool_result("t_1")))
     assert [each.ask for each in delivered] == [talk.asks[each].id for each in ("r_2", "r_3", "r_1")]
 

@@ -18,9 +18,9 @@ LATER = NOON + timedelta(seconds=9)
 def test_a_record_follows_what_the_machine_remembers() -> None:
     memory = Memory(title="Better", phase="working", mode="plan", model="opus", cost_before=1.0, cost_run=0.5)
 
-    kept = records.as_remembered(SESSION, memory, LATER)
+    record = records.as_remembered(SESSION, memory, LATER)
 
-    assert kept == replace(
+    assert record == replace(
         SESSION, title="Better", phase="working", mode="plan", model="opus", cost_usd=1.5, changed_at=LATER
     )
 
@@ -45,7 +45,7 @@ def test_a_change_is_kept_and_told_together() -> None:
 def test_an_end_without_a_process_is_told_before_the_change() -> None:
     how = Ended("stopped", "ana stopped it", LATER, by="ana")
 
-    told, kept, _ = records.ended(SESSION, "exited", how)
+    text, record, _ = records.ended(SESSION, "exited", how)
 
-    assert told == PublishItems("s_1", LATER, SessionEnded("stopped", "ana stopped it", None, "ana"))
-    assert kept == SaveSession(replace(SESSION, phase="ended", ended=how, changed_at=LATER))
+    assert text == PublishItems("s_1", LATER, SessionEnded("stopped", "ana stopped it", None, "ana"))
+    assert record == SaveSession(replace(SESSION, phase="ended", ended=how, changed_at=LATER))

@@ -38,8 +38,8 @@ SAY = Say("7c9b2a58-3b43-4c6e-9d0e-0a2f1b6a7d11", "s_1", "go on", ANA, "web", NO
 
 @pytest.fixture
 async def store() -> AsyncIterator[Store]:
-    async with MemoryStore() as kept:
-        yield kept
+    async with MemoryStore() as record:
+        yield record
 
 
 async def test_what_claude_said_is_stored_with_the_place_behind_it(store: Store) -> None:
@@ -76,8 +76,8 @@ async def test_a_rule_answers_after_its_answer_is_stored(store: Store) -> None: 
 
         (line,) = await here.claude.heard("control_response")
         assert line["response"]["response"] == {"behavior": "allow", "updatedInput": {"command": "ls"}}
-        kept = await here.ask()
-        assert kept.state == "answered"
+        record = await here.ask()
+        assert record.state == "answered"
 
 
 async def test_what_was_answered_and_said_while_nobody_ran_is_written_by_the_next_runner(store: Store) -> None:
@@ -90,8 +90,8 @@ async def test_what_was_answered_and_said_while_nobody_ran_is_written_by_the_nex
     async with stage(store, claude) as second:
         await second.inbox.answer(ask.id, SQLITE, ANA, "web")
         await claude.heard("control_response")
-        (said,) = await claude.heard("user")
-        assert said["uuid"] == SAY.id
+        (words,) = await claude.heard("user")
+        assert words["uuid"] == SAY.id
     async with stage(store, claude) as third:  # neither was shown to be taken
         await claude.heard("control_response", 2)
         await claude.heard("user", 2)
@@ -105,7 +105,8 @@ async def test_what_was_answered_and_said_while_nobody_ran_is_written_by_the_nex
         assert len(answers) == 2
         assert answers[0] == answers[1]
         assert len(claude.lines("user")) == 2
-        assert len(claude.lines("control_request")) == 1
+        greetings = [each["request"] for each in claude.lines("control_request")]
+        assert [each for each in greetings if "hooks" in each] == greetings[:1]
 
 
 async def test_what_is_said_is_written_once_however_often_there_is_news(store: Store) -> None:  # lesson 56
@@ -130,8 +131,8 @@ async def test_patience_that_ran_out_is_written_and_a_late_answer_is_said(store:
         assert line["response"]["response"]["behavior"] == "deny"
 
         assert (await here.inbox.answer(ask.id, SQLITE, ANA, "web")).late
-        (said,) = await here.claude.heard("user")
-        assert "SQLite" in said["message"]["content"]
+        (words,) = await here.claude.heard("user")
+        assert "SQLite" in words["message"]["content"]
         assert len(here.claude.lines("control_response")) == 1
 
 
@@ -142,11 +143,11 @@ async def test_a_stop_withdraws_and_ends_claude(store: Store) -> None:
 
         await here.runner.wish(Stop("ana stopped it"))
 
-        told = await here.until(SessionEnded)
-        assert (told.how, told.reason) == ("stopped", "ana stopped it")
-        kept = await store.ask(ask.id)
-        assert kept is not None
-        assert kept.state == "withdrawn"
+        contents = await here.until(SessionEnded)
+        assert (contents.how, contents.reason) == ("stopped", "ana stopped it")
+        record = await store.ask(ask.id)
+        assert record is not None
+        assert record.state == "withdrawn"
         assert len(here.claude.farewells) == 1
 
 
@@ -161,9 +162,9 @@ async def test_a_stop_gets_through_to_a_claude_that_does_not_read(store: Store) 
             await here.runner.wish(Stop("ana stopped it"))
 
         assert (await here.until(SessionEnded)).how == "stopped"
-        kept = await store.ask(ask.id)
-        assert kept is not None
-        assert (kept.state, kept.delivered_at) == ("answered", None)  # lesson 7
+        record = await store.ask(ask.id)
+        assert record is not None
+        assert (record.state, record.delivered_at) == ("answered", None)  # lesson 7
 
 
 async def test_a_line_that_claude_is_slow_to_read_is_not_lost(store: Store) -> None:  # lesson 7
@@ -267,10 +268,10 @@ async def test_claude_waits_while_the_store_cannot_keep_what_it_said() -> None:
         await here.claude.say(HELLO, init())
         await here.until(SessionChanged)
         store.refuse = 1
-        kept = len(here.claude.journal)
+        record = len(here.claude.journal)
         await here.claude.say(text("Let me see."), question())
         await store.refused.wait()
-        assert here.claude.taken <= kept
+        assert here.claude.offset <= record
 
         ask = await here.ask()
         assert (await here.until(Text)).text == "Let me see."

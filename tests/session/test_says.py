@@ -71,10 +71,10 @@ def resuming(**memory: Any) -> Talk:
 NOTHING = "No conversation found with session ID: 1234"
 
 
-@pytest.mark.parametrize("told", [NOTHING, "Aucune conversation"])
-def test_a_claude_that_found_nothing_to_resume_begins_anew(told: str) -> None:
+@pytest.mark.parametrize("text", [NOTHING, "Aucune conversation"])
+def test_a_claude_that_found_nothing_to_resume_begins_anew(text: str) -> None:
     talk = resuming(unfinished={"u_1": NOON - timedelta(days=1), "u_2": NOON})
-    assert published(TurnEnded, talk.hear(result(is_error=True, result=None, errors=[told]))) == []
+    assert published(TurnEnded, talk.hear(result(is_error=True, result=None, errors=[text]))) == []
 
     commands = talk.observe(ProcessEnded(1, ""))
 

@@ -14,8 +14,8 @@ def refused(**fields: object) -> Line:
 
 
 def retry(attempt: int = 1, error: str = "authentication_failed") -> Line:
-    told = {"attempt": attempt, "max_retries": 10, "error_status": 401, "error": error}
-    return {"type": "system", "subtype": "api_retry", **told}
+    fields = {"attempt": attempt, "max_retries": 10, "error_status": 401, "error": error}
+    return {"type": "system", "subtype": "api_retry", **fields}
 
 
 def ended(talk: Talk) -> TurnEnded:

@@ -47,9 +47,9 @@ def test_a_queued_one_says_so_once_each_time() -> None:
 
 def test_behind_whom_and_how_to_make_room() -> None:
     busy = [session("a", "working"), session("b", "working", 1), session("c", "idle", 2), session("d", "working", 3)]
-    told = behind(busy, {"s_c": 1})
-    assert told.about == "queued"
-    assert told.text == (
+    text = behind(busy, {"s_c": 1})
+    assert text.about == "queued"
+    assert text.text == (
         "Queued behind 4 sessions: “Title c” (s_c, waiting for your answer), “Title a” (s_a, working), "
         "“Title b” (s_b, working), 1 more. To make room, answer with “handraise inbox”, "
         "or stop one with “handraise stop s_c”."

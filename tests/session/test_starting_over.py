@@ -67,10 +67,10 @@ def test_the_reminder_is_the_same_one_until_claude_has_taken_another_turn() -> N
 
 
 def test_what_people_answered_in_the_turn_that_was_cut_off_is_told_again() -> None:
-    (told,) = messages_again(replace(MEMORY, opening=""), [OPENING, SECOND], [ask()], LATER)
+    (text,) = messages_again(replace(MEMORY, opening=""), [OPENING, SECOND], [ask()], LATER)
 
-    assert "Which? — The red one." in str(told.content)
-    assert told.by == Person("ana")
+    assert "Which? — The red one." in str(text.content)
+    assert text.by == Person("ana")
 
 
 def test_what_was_answered_earlier_or_by_a_rule_or_by_nobody_is_not() -> None:

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from handraise.model.items import (
+    ActionChecked,
     ActionEnded,
     ActionStarted,
     Content,
@@ -43,7 +44,7 @@ def heard(*lines: Line) -> list[Content]:
 
 
 @pytest.mark.parametrize(
-    ("tool", "told", "kind", "title"),
+    ("tool", "outcome", "kind", "title"),
     [
         ("Bash", {"command": "make test"}, "command", "make test"),
         ("Bash", {}, "command", "Bash"),
@@ -71,11 +72,11 @@ def heard(*lines: Line) -> list[Content]:
         ("Bash", {"command": "x" * 500}, "command", "x" * 199 + "…"),
     ],
 )
-def test_a_tool_call_is_an_action_with_a_kind_and_a_title(tool: str, told: Any, kind: str, title: str) -> None:
-    (started,) = heard(tool_use(tool, **told))
+def test_a_tool_call_is_an_action_with_a_kind_and_a_title(tool: str, outcome: Any, kind: str, title: str) -> None:
+    (started,) = heard(tool_use(tool, **outcome))
 
     assert isinstance(started, ActionStarted)
-    assert (started.kind, started.title, started.tool, started.input) == (kind, title, tool, told)
+    assert (started.kind, started.title, started.tool, started.input) == (kind, title, tool, outcome)
 
 
 def test_an_input_is_kept_whole_whatever_the_title_shows() -> None:  # lesson 38
@@ -142,38 +143,38 @@ def test_an_output_of_twenty_megabytes_is_cut_and_the_rest_is_counted() -> None:
 def test_what_a_sub_agent_does_is_nested_below_the_call_that_sent_it() -> None:
     timeline = TranslatedItems()
 
-    told = timeline.hear(
+    contents = timeline.hear(
         text("Going.", parent="t_1"),
         tool_use("Bash", "t_2", parent="t_1", command="ls"),
         tool_result("t_2", "a", parent="t_1"),
     )
 
-    assert [content.parent for content in told if not isinstance(content, Frame | Notice)] == ["t_1"] * 3  # type: ignore[union-attr]
+    assert [content.parent for content in contents if not isinstance(content, Frame | Notice)] == ["t_1"] * 3  # type: ignore[union-attr]
 
 
 def test_words_and_thoughts_are_told_and_empty_ones_are_not() -> None:
-    told = heard(
+    contents = heard(
         assistant({"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Yes."}, message="m_7"),
         assistant({"type": "thinking", "thinking": ""}, {"type": "text", "text": ""}),
     )
 
-    assert told == [Thinking("hm", "m_7"), Text("Yes.", "m_7")]
+    assert contents == [Thinking("hm", "m_7"), Text("Yes.", "m_7")]
 
 
 def test_background_work_is_an_action_below_the_call_that_began_it() -> None:
     begun = {"subtype": "task_started", "task_id": "b1", "tool_use_id": "t_1", "description": "Build"}
     over = {"subtype": "task_notification", "task_id": "b1", "status": "failed", "summary": "exit 2"}
 
-    told = heard({"type": "system", **begun}, {"type": "system", **over})
+    contents = heard({"type": "system", **begun}, {"type": "system", **over})
 
-    assert told == [
+    assert contents == [
         ActionStarted("task:b1", "tool", "Build", "task", {}, "t_1"),
         ActionEnded("task:b1", "tool", "Build", False, "exit 2", parent="t_1"),
     ]
 
 
 @pytest.mark.parametrize(
-    ("limit", "told"),
+    ("limit", "outcome"),
     [
         ({"status": "allowed"}, []),
         (
@@ -186,18 +187,18 @@ def test_background_work_is_an_action_below_the_call_that_began_it() -> None:
         ),
     ],
 )
-def test_a_rate_limit_is_told_when_it_matters(limit: dict[str, Any], told: list[tuple[str, str]]) -> None:
+def test_a_rate_limit_is_told_when_it_matters(limit: dict[str, Any], outcome: list[tuple[str, str]]) -> None:
     contents = heard({"type": "rate_limit_event", "rate_limit_info": limit})
 
-    assert [(each.level, each.text) for each in contents if isinstance(each, Notice)] == told
+    assert [(each.level, each.text) for each in contents if isinstance(each, Notice)] == outcome
 
 
 def test_a_retry_is_told() -> None:
     retry = {"subtype": "api_retry", "attempt": 2, "max_retries": 10, "error_status": 529, "error": "overloaded"}
 
-    (told,) = heard({"type": "system", **retry})
+    (outcome,) = heard({"type": "system", **retry})
 
-    assert told == Notice("warning", "The model is overloaded (529 overloaded); try 2 of 10.", "retry")
+    assert outcome == Notice("warning", "The model is overloaded (529 overloaded); try 2 of 10.", "retry")
 
 
 def test_what_we_do_not_know_is_kept_and_passed_on() -> None:  # lesson 12
@@ -213,10 +214,10 @@ def test_what_we_do_not_know_is_kept_and_passed_on() -> None:  # lesson 12
 
 
 def test_a_line_that_is_no_frame_is_shown_as_it_is() -> None:
-    (told,) = TranslatedItems().hear_bytes(b"npm warn deprecated\n")
+    (outcome,) = TranslatedItems().hear_bytes(b"npm warn deprecated\n")
 
-    assert isinstance(told, Notice)
-    assert "npm warn deprecated" in told.text
+    assert isinstance(outcome, Notice)
+    assert "npm warn deprecated" in outcome.text
 
 
 def test_frames_that_only_steer_us_add_nothing() -> None:
@@ -232,31 +233,31 @@ def test_the_error_flag_decides_and_not_the_subtype() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "error"),
+    ("outcome", "error"),
     [
         (Result(is_error=True, errors=["one", "two"], result="x"), "one; two"),
         (Result(is_error=True, subtype="error_during_execution"), "error_during_execution"),
         (Result(is_error=True), "The turn failed without a reason."),
     ],
 )
-def test_an_error_is_told_as_it_was_told(told: Result, error: str) -> None:  # lesson 51
-    assert turn_ended(told, 1, "", 0.0).error == error
+def test_an_error_is_told_as_it_was_told(outcome: Result, error: str) -> None:  # lesson 51
+    assert turn_ended(outcome, 1, "", 0.0).error == error
 
 
 @pytest.mark.parametrize("reason", ["aborted_streaming", "aborted_tools"])
 def test_a_turn_that_somebody_ended_is_told_as_interrupted_and_not_by_claudes_diagnostics(reason: str) -> None:
-    told = Result(is_error=True, terminal_reason=reason, errors=["[ede_diagnostic] result_type=user"])
+    outcome = Result(is_error=True, terminal_reason=reason, errors=["[ede_diagnostic] result_type=user"])
 
-    ended = turn_ended(told, 1, "", 0.0)
+    ended = turn_ended(outcome, 1, "", 0.0)
 
     assert (ended.interrupted, ended.is_error, ended.error) == (True, True, "The turn was interrupted.")
     assert not turn_ended(Result(terminal_reason="completed"), 1, "", 0.0).interrupted
 
 
 def test_denials_usage_and_time_are_told_with_the_turn() -> None:
-    told = Result(duration_ms=12.7, usage={"input_tokens": 3}, permission_denials=[{}, {}], total_cost_usd=2.0)
+    outcome = Result(duration_ms=12.7, usage={"input_tokens": 3}, permission_denials=[{}, {}], total_cost_usd=2.0)
 
-    ended = turn_ended(told, 4, "", 0.5)
+    ended = turn_ended(outcome, 4, "", 0.5)
 
     assert (ended.turn, ended.duration_ms, ended.usage, ended.denials, ended.cost_usd) == (
         4,
@@ -280,13 +281,53 @@ def test_actions_that_never_end_are_forgotten_at_last() -> None:
 def test_a_recording_is_translated_without_damage_and_every_action_ends(recording: Path) -> None:
     timeline = TranslatedItems()
 
-    told = timeline.hear_bytes(recording.read_bytes())
+    contents = timeline.hear_bytes(recording.read_bytes())
 
-    assert [each for each in told if isinstance(each, Notice) and each.about == "line"] == []
+    assert [each for each in contents if isinstance(each, Notice) and each.about == "line"] == []
     assert timeline.under_way == {}
-    begun = [each.action for each in told if isinstance(each, ActionStarted)]
-    assert sorted(begun) == sorted(each.action for each in told if isinstance(each, ActionEnded))
+    begun = [each.action for each in contents if isinstance(each, ActionStarted)]
+    assert sorted(begun) == sorted(each.action for each in contents if isinstance(each, ActionEnded))
 
 
 def test_there_are_recordings() -> None:
     assert RECORDINGS
+
+
+def test_a_slow_check_is_told_of_actions_that_are_under_way() -> None:
+    checking = {"type": "system", "subtype": "permission_check_status", "tool_use_id": "t_1", "status": "checking"}
+
+    contents = heard(checking, tool_use("Bash", command="ls"), checking, {**checking, "status": "done"})
+
+    assert contents[1:] == [ActionChecked("t_1", True), ActionChecked("t_1", False)]
+
+
+def test_a_notification_is_a_notice() -> None:
+    note = {"type": "system", "subtype": "notification", "key": "k", "text": "Model denied.", "priority": "high"}
+
+    assert heard(note, {**note, "priority": "low"}, {**note, "text": " "}, {**note, "text": 7}) == [
+        Notice("warning", "Model denied.", "notification"),
+        Notice("info", "Model denied.", "notification"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "lost", "text"),
+    [
+        (
+            "ENOSPC",
+            ["transcript"],
+            "The disk is full. Part of this conversation was not saved, and may be missing after a resume.",
+        ),
+        ("EDQUOT", ["global_config"], "The disk quota is used up. Changes to Claude's own settings were not saved."),
+        ("EIO", ["x", "y"], "Claude could not save everything. Check what is missing before you continue."),
+        (7, "transcript", "Claude could not save everything. Check what is missing before you continue."),
+    ],
+)
+def test_what_claude_could_not_save_is_an_error_that_says_what_it_means(code: Any, lost: Any, text: str) -> None:
+    frame = {"type": "system", "subtype": "session_writes_lost", "error_code": code, "lost": lost}
+
+    assert heard(frame) == [Notice("error", text, "writes lost")]
+
+
+def test_claudes_own_word_for_its_state_shows_nothing() -> None:
+    assert heard({"type": "system", "subtype": "session_state_changed", "state": "idle"}) == []

@@ -12,6 +12,6 @@ from handraise.store.sqlite.store import SqliteStore
 
 @pytest.fixture(params=["memory", "sqlite"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    kept: Store = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "hub.db")
-    async with kept:
-        yield kept
+    record: Store = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "hub.db")
+    async with record:
+        yield record

@@ -194,9 +194,9 @@ async def test_a_project_can_be_renamed_but_not_to_what_another_is_called(store:
     await store.apply([SaveProject(a_project("p_1", "app")), SaveProject(a_project("p_2", "site", "/work/site"))])
     await store.apply([SaveProject(a_project("p_1", "shop"))])
 
-    for taken in (a_project("p_2", "shop", "/work/site"), a_project("p_2", "site", "/work/app")):
+    for receipt in (a_project("p_2", "shop", "/work/site"), a_project("p_2", "site", "/work/app")):
         with pytest.raises(StoreConflict):
-            await store.apply([SaveProject(taken)])
+            await store.apply([SaveProject(receipt)])
 
     assert [project.name for project in await store.projects()] == ["shop", "site"]
 
@@ -215,11 +215,11 @@ async def test_half_an_emoji_is_shown_as_lost_and_breaks_nothing(store: Store) -
     )
 
     assert applied.took == (True,) * 5
-    kept = await store.ask("a_1")
-    assert kept is not None
-    assert kept.body == Permission("Bash", {"command": "echo \ufffd", "\ufffd": ["😀"]})
-    assert kept.settlement == answered(Allow(input={"command": "\ufffd"}))
-    assert kept.digest.startswith("sha256:")
+    record = await store.ask("a_1")
+    assert record is not None
+    assert record.body == Permission("Bash", {"command": "echo \ufffd", "\ufffd": ["😀"]})
+    assert record.settlement == answered(Allow(input={"command": "\ufffd"}))
+    assert record.digest.startswith("sha256:")
     assert texts_of(await store.items()) == ["a\ufffdb"]
     assert [say.content for say in await store.says("s_1")] == ["\ufffd"]
     session = await store.session("s_1")

@@ -82,9 +82,9 @@ async def test_the_first_answer_wins(store: Store) -> None:  # lesson 5
     second = await store.apply([SettleAsk("a_1", denied()), SettleAsk("a_1", expired())])
 
     assert (first.took, second.took, second.items) == ((True,), (False, False), ())
-    kept = await store.ask("a_1")
-    assert kept is not None
-    assert kept.settlement == answered()
+    record = await store.ask("a_1")
+    assert record is not None
+    assert record.settlement == answered()
 
 
 async def test_of_a_thousand_answers_at_once_exactly_one_wins(store: Store) -> None:  # lesson 5
@@ -94,9 +94,9 @@ async def test_of_a_thousand_answers_at_once_exactly_one_wins(store: Store) -> N
     outcomes = await asyncio.gather(*(store.apply([SettleAsk("a_1", each)]) for each in settlements))
 
     (winner,) = [each for each, outcome in zip(settlements, outcomes, strict=True) if outcome.took == (True,)]
-    kept = await store.ask("a_1")
-    assert kept is not None
-    assert kept.settlement == winner
+    record = await store.ask("a_1")
+    assert record is not None
+    assert record.settlement == winner
     assert len(await store.items()) == 2
 
 
@@ -115,13 +115,13 @@ async def test_a_late_answer_is_recorded_once(store: Store) -> None:
     second = await store.apply([RecordLate("a_1", denied())])
 
     assert (first.took, second.took) == ((True,), (False,))
-    kept = await store.ask("a_1")
-    assert kept is not None
-    assert kept.settlement == Expired(expired().at, answered())
+    record = await store.ask("a_1")
+    assert record is not None
+    assert record.settlement == Expired(expired().at, answered())
     (item,) = first.items
-    told = item.read()
-    assert isinstance(told, AskSettled)
-    assert told.settlement == json.decode(json.encode(settlement_as_json(Expired(expired().at, answered()))))
+    contents = item.read()
+    assert isinstance(contents, AskSettled)
+    assert contents.settlement == json.decode(json.encode(settlement_as_json(Expired(expired().at, answered()))))
 
 
 @pytest.mark.parametrize("settlement", [None, answered(), withdrawn()])
@@ -139,9 +139,9 @@ async def test_an_ask_is_delivered_once(store: Store) -> None:
 
     assert (first.took, second.took) == ((True,), (False,))
     assert [item.read() for item in first.items] == [AskDelivered("a_1")]
-    kept = await store.ask("a_1")
-    assert kept is not None
-    assert kept.delivered_at == later(5)
+    record = await store.ask("a_1")
+    assert record is not None
+    assert record.delivered_at == later(5)
 
 
 @pytest.mark.parametrize("settlement", [None, withdrawn()])
@@ -184,11 +184,11 @@ async def test_open_asks_are_counted_by_session(store: Store) -> None:  # lesson
 async def test_a_say_waits_until_it_is_taken_once(store: Store) -> None:  # lesson 56
     first = await store.apply([QueueSay(a_say("y_1")), QueueSay(a_say("y_2", text="and then"))])
     again = await store.apply([QueueSay(a_say("y_1", text="changed"))])
-    taken = await store.apply([TakeSay("y_1", later(1)), TakeSay("y_1", later(2))])
+    receipt = await store.apply([TakeSay("y_1", later(1)), TakeSay("y_1", later(2))])
 
-    assert (first.took, again.took, taken.took) == ((True, True), (False,), (True, False))
+    assert (first.took, again.took, receipt.took) == ((True, True), (False,), (True, False))
     assert isinstance(first.items[0].read(), Said)
-    assert [item.read() for item in taken.items] == [SaidTaken("y_1")]
+    assert [item.read() for item in receipt.items] == [SaidTaken("y_1")]
     assert await store.says("s_1") == [a_say("y_2", text="and then")]
     assert await store.says("s_1", waiting=False) == [
         replace(a_say("y_1"), taken_at=later(1)),
@@ -201,13 +201,13 @@ async def test_a_say_that_is_returned_waits_again_in_its_place_and_is_told_again
     await store.apply([QueueSay(a_say("y_1")), QueueSay(a_say("y_2")), TakeSay("y_1", later(1))])
 
     returned = await store.apply([ReturnSay("y_1", later(2)), ReturnSay("y_1", later(3)), ReturnSay("y_9", later(3))])
-    taken = await store.apply([TakeSay("y_1", later(4))])
+    receipt = await store.apply([TakeSay("y_1", later(4))])
 
-    assert (returned.took, taken.took) == ((True, False, False), (True,))
+    assert (returned.took, receipt.took) == ((True, False, False), (True,))
     assert [(item.session, item.at, item.read()) for item in returned.items] == [
         ("s_1", later(2), Said("y_1", "go on", 0, a_say().by, "web"))
     ]
-    assert [item.read() for item in taken.items] == [SaidTaken("y_1")]
+    assert [item.read() for item in receipt.items] == [SaidTaken("y_1")]
     await store.apply([ReturnSay("y_1", later(5))])
     assert [say.id for say in await store.says("s_1")] == ["y_1", "y_2"]
 

@@ -170,5 +170,5 @@ async def test_what_an_entry_tells_is_kept_as_json_would_keep_it(store: Store) -
 
     await store.apply([Record(entry)])
 
-    (kept,) = await store.audit()
-    assert kept.detail == {"at": "2026-03-01T12:00:00.123456Z", "tools": ["Bash", "half \ufffd"]}
+    (record,) = await store.audit()
+    assert record.detail == {"at": "2026-03-01T12:00:00.123456Z", "tools": ["Bash", "half \ufffd"]}

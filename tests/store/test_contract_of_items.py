@@ -130,7 +130,7 @@ async def test_listeners_are_not_called_for_what_was_not_kept(store: Store) -> N
 
 async def test_a_listener_that_fails_holds_nobody_up(store: Store) -> None:  # lesson 29
     failures: list[BaseException] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, told: failures.append(told["exception"]))
+    asyncio.get_running_loop().set_exception_handler(lambda _, text: failures.append(text["exception"]))
     heard: list[Item] = []
 
     def fail(items: Sequence[Item]) -> None:

@@ -10,11 +10,11 @@ BODY = Trust("/work/app", (Brought("hook", "Stop", "make lint", ".claude/setting
 ASK = an_ask(body=BODY)
 
 
-def kept(level: str) -> dict[str, object]:
+def decision(level: str) -> dict[str, object]:
     return {"directory": "/work/app", "level": level, "digest": ASK.digest, "made_by": "ana", "source": "web"}
 
 
-def told(trust: DirectoryTrust | None) -> dict[str, object]:
+def fields_of(trust: DirectoryTrust | None) -> dict[str, object]:
     assert trust is not None
     return {key: getattr(trust, key) for key in ("directory", "level", "digest", "made_by", "source")}
 
@@ -22,8 +22,8 @@ def told(trust: DirectoryTrust | None) -> dict[str, object]:
 async def test_an_answer_is_kept_for_its_directory_until_it_is_revoked(store: Store) -> None:
     await store.apply([OpenAsk(ASK), SettleAsk(ASK.id, trusted("exactly"))])
 
-    assert told(await store.trust("/work/app")) == kept("exactly")
-    assert [told(each) for each in await store.trusts()] == [kept("exactly")]
+    assert fields_of(await store.trust("/work/app")) == decision("exactly")
+    assert [fields_of(each) for each in await store.trusts()] == [decision("exactly")]
     assert await store.trust("/work") is None
     revoked = await store.apply([RevokeTrust("/work/app"), RevokeTrust("/work/app")])
     assert revoked.took == (True, False)
@@ -35,7 +35,7 @@ async def test_who_comes_second_decides_nothing(store: Store) -> None:
 
     await store.apply([SettleAsk(ASK.id, trusted("exactly")), RecordLate(ASK.id, trusted("exactly"))])
 
-    assert told(await store.trust("/work/app")) == kept("never")
+    assert fields_of(await store.trust("/work/app")) == decision("never")
 
 
 async def test_a_late_answer_is_kept_for_the_next_start(store: Store) -> None:
@@ -44,7 +44,7 @@ async def test_a_late_answer_is_kept_for_the_next_start(store: Store) -> None:
 
     await store.apply([RecordLate(ASK.id, trusted("exactly"))])
 
-    assert told(await store.trust("/work/app")) == kept("exactly")
+    assert fields_of(await store.trust("/work/app")) == decision("exactly")
 
 
 async def test_only_a_person_s_answer_to_such_an_ask_is_kept(store: Store) -> None:

@@ -110,7 +110,7 @@ async def test_closing_keeps_what_is_still_queued(path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_a_kill_loses_nothing_that_was_told_and_keeps_no_part_of_a_batch(path: Path, seed: int) -> None:
-    told = numbers_told_until_killed(path, lines=random.Random(seed).randrange(1, 400))
+    contents = numbers_told_until_killed(path, lines=random.Random(seed).randrange(1, 400))
 
     async with SqliteStore(path) as store:
         asks = {ask.id for ask in await store.asks()}
@@ -118,7 +118,7 @@ async def test_a_kill_loses_nothing_that_was_told_and_keeps_no_part_of_a_batch(p
         checkpoints = [await store.checkpoint(each) for each in asks]
 
     texts = {each["text"] for each in (json.decode(item.content) for item in items) if each["type"] == "text"}
-    assert told <= asks
+    assert contents <= asks
     assert asks == texts == {checkpoint.session for checkpoint in checkpoints if checkpoint is not None}
     assert [item.cursor for item in items] == list(range(1, 2 * len(asks) + 1))
 
@@ -296,10 +296,10 @@ def numbers_told_until_killed(path: Path, lines: int) -> set[str]:
         [sys.executable, "-c", WRITES_NUMBERED_BATCHES, str(path), TESTS], stdout=subprocess.PIPE, text=True
     ) as writer:
         assert writer.stdout is not None
-        told = [writer.stdout.readline() for _ in range(lines)]
+        calls = [writer.stdout.readline() for _ in range(lines)]
         writer.send_signal(signal.SIGKILL)
-        told += writer.stdout.readlines()
-    return {line.strip() for line in told if line.endswith("\n")}
+        calls += writer.stdout.readlines()
+    return {line.strip() for line in calls if line.endswith("\n")}
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -19,14 +19,14 @@ LONG = "".join(f'line {number} says "so" \\ {number * 7919 % 10007}\n' for numbe
 
 
 def pieces(text: str) -> tuple[bytes, dict[bytes, bytes]]:
-    kept: dict[bytes, bytes] = {}
+    record: dict[bytes, bytes] = {}
 
     def keep(literal: bytes) -> bytes:
-        name = len(kept).to_bytes(20, "big")
-        kept[name] = literal
+        name = len(record).to_bytes(20, "big")
+        record[name] = literal
         return name
 
-    return packed(text.encode(), keep), kept
+    return packed(text.encode(), keep), record
 
 
 values = st.recursive(
@@ -42,16 +42,16 @@ values = st.recursive(
 @given(values)
 def test_whatever_is_packed_comes_back_byte_for_byte(value: object) -> None:
     whole = json.encode(value)
-    row, kept = pieces(whole.decode())
+    row, record = pieces(whole.decode())
 
-    assert unpacked(row, kept.__getitem__) == whole if kept else row == whole
+    assert unpacked(row, record.__getitem__) == whole if record else row == whole
 
 
 @pytest.mark.parametrize("odd", ['{"a": "' + "x" * 9000, '"' + "\\" * 9001, "no json at all " * 2000, '"\\"' * 5000])
 def test_what_is_no_json_comes_back_too(odd: str) -> None:
-    row, kept = pieces(odd)
+    row, record = pieces(odd)
 
-    assert (unpacked(row, kept.__getitem__) if kept else row) == odd.encode()
+    assert (unpacked(row, record.__getitem__) if record else row) == odd.encode()
 
 
 def an_ask_with(text: str, name: str) -> OpenAsk:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from handraise.model.actors import Actor, ByRule, Person, TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise, Trusting
@@ -11,6 +12,7 @@ from handraise.model.asks import (
     Answered,
     Ask,
     Body,
+    Dialog,
     Expired,
     Form,
     Kind,
@@ -30,6 +32,7 @@ from handraise.model.rules import Rule
 from handraise.model.sessions import Checkpoint, Ended, Say, Session
 from handraise.model.tokens import ROLES, Token
 from handraise.model.trust import Brought, BroughtKind, Trust, TrustLevel
+from handraise.model.usage import UsageLimit
 
 texts = st.text(max_size=20)
 names = st.text("abcdef", min_size=1, max_size=8)
@@ -76,9 +79,11 @@ bodies: dict[Kind, st.SearchStrategy[Body]] = {
                 texts,
                 st.lists(st.builds(Option, texts, texts, st.none() | texts), max_size=3).map(tuple),
                 st.booleans(),
+                st.just(UNSET) | st.booleans(),
             ),
             max_size=3,
         ).map(tuple),
+        dialog=st.just(UNSET) | st.builds(Dialog, texts, st.lists(texts, max_size=3).map(tuple)),
     ),
     "permission": st.builds(
         Permission,
@@ -94,7 +99,7 @@ bodies: dict[Kind, st.SearchStrategy[Body]] = {
         offers=st.lists(offers, max_size=2).map(tuple),
     ),
     "plan": st.builds(Plan, texts),
-    "form": st.builds(Form, texts, texts, json_objects),
+    "form": st.builds(Form, texts, texts, json_objects, st.just(UNSET) | texts),
     "trust": st.builds(
         Trust,
         texts,
@@ -173,6 +178,9 @@ sessions = st.builds(
     ),
     stuck_since=st.none() | times,
     forked_from=st.none() | names,
+    usage=st.lists(
+        st.builds(UsageLimit, texts, st.none() | st.floats(0, 10), st.none() | times, st.booleans()), max_size=3
+    ).map(tuple),
 )
 checkpoints = st.builds(Checkpoint, names, st.integers(0, 100), st.integers(0, 2**62), st.binary(max_size=40))
 says = st.builds(

@@ -28,26 +28,26 @@ _F = TypeVar("_F", bound=Frame)
 def parts(**scripts: Scripted) -> Scripted:
     """One script for many stories: naming a part in a message plays that part from its start."""
 
-    def play(told: Conversation) -> Script:
+    def play(conversation: Conversation) -> Script:
         while True:
-            begun = told.request.identity
-            running = scripts[_last_line(told)](told)
+            begun = conversation.request.identity
+            running = scripts[_last_line(conversation)](conversation)
             pieces = next(running)
             while True:
-                told = yield pieces
+                conversation = yield pieces
                 # A repeated request is Claude's retry after a failed reply: the part continues.
-                if _last_line(told) in scripts and told.request.identity != begun:
+                if _last_line(conversation) in scripts and conversation.request.identity != begun:
                     break
                 try:
-                    pieces = running.send(told)
+                    pieces = running.send(conversation)
                 except StopIteration:
                     pieces = [say("That part is over.")]
 
     return play
 
 
-def _last_line(told: Conversation) -> str:
-    return (told.text.splitlines() or [""])[-1]
+def _last_line(conversation: Conversation) -> str:
+    return (conversation.text.splitlines() or [""])[-1]
 
 
 class BedTalk:
@@ -105,7 +105,7 @@ class BedTalk:
     async def until_acknowledged(self, subtype: str) -> Acknowledged:
         """Claude's response to our last request."""
         wanted = self._wanted[subtype]
-        return (await self.until(ControlResponse, lambda told: told.response.request_id == wanted)).response
+        return (await self.until(ControlResponse, lambda text: text.response.request_id == wanted)).response
 
     async def rest(self) -> list[Frame]:
         """Everything sent until Claude has exited."""

@@ -53,11 +53,11 @@ def answer_to(ask: Ask) -> Answer:
             first, *others = questions
             labels = (first.options[0].label,)
             return Choices((Choice(labels), *(Choice((each.options[1].label,), "and more") for each in others)))
-        case Permission(input=told) if FORBIDDEN in told.get("command", ""):
+        case Permission(input=text) if FORBIDDEN in text.get("command", ""):
             return Deny(DENIAL)
-        case Permission(input=told) if CHANGED in told.get("command", ""):
-            return Allow(input={**told, "command": told["command"].replace(CHANGED, "changed")})
-        case Permission(input=told) if KEPT in told.get("command", ""):
+        case Permission(input=text) if CHANGED in text.get("command", ""):
+            return Allow(input={**text, "command": text["command"].replace(CHANGED, "changed")})
+        case Permission(input=text) if KEPT in text.get("command", ""):
             return Allow("session")
         case Permission():
             return Allow()

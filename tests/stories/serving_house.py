@@ -22,10 +22,10 @@ DEADLINE = 60.0
 
 @dataclass
 class HubChild:
-    """A running hub. `said` is everything on stdout until it was up."""
+    """A running hub. `output` is everything on stdout until it was up."""
 
     child: asyncio.subprocess.Process
-    said: str
+    output: str
     errors: Path
     neighbour: HubClient
 
@@ -41,8 +41,8 @@ class HubChild:
 
     @property
     def base(self) -> str:
-        found = re.search(r"up at (\S+)", self.said)
-        assert found, self.said
+        found = re.search(r"up at (\S+)", self.output)
+        assert found, self.output
         return found[1]
 
     async def stop(self, number: signal.Signals = signal.SIGTERM) -> float:
@@ -82,14 +82,14 @@ async def serve(tmp: Path, environ: dict[str, str], *options: str) -> AsyncItera
         )  # fmt: skip
     assert child.stdout is not None
     try:
-        said = ""
+        text = ""
         async with asyncio.timeout(DEADLINE):
-            while "token link" not in said:
+            while "token link" not in text:
                 line = await child.stdout.readline()
                 assert line, errors.read_text()
-                said += line.decode()
-        assert "code=" not in said, "what is no terminal may be a file"
-        yield HubChild(child, said, errors, HubClient(environ["HANDRAISE_STATE"]))
+                text += line.decode()
+        assert "code=" not in text, "what is no terminal may be a file"
+        yield HubChild(child, text, errors, HubClient(environ["HANDRAISE_STATE"]))
     finally:
         if child.returncode is None:
             child.kill()
@@ -98,13 +98,13 @@ async def serve(tmp: Path, environ: dict[str, str], *options: str) -> AsyncItera
 
 async def command(environ: dict[str, str], *words: str) -> tuple[int, str]:
     """Runs a command as typed: its exit code and output."""
-    with TemporaryFile() as said, open(os.devnull) as nothing:
-        files = (nothing.fileno(), said.fileno(), said.fileno())
+    with TemporaryFile() as text, open(os.devnull) as nothing:
+        files = (nothing.fileno(), text.fileno(), text.fileno())
         started = await start(handraise(*words), environ, os.getcwd(), files)
         async with asyncio.timeout(DEADLINE):
             code = await started.wait()
-        said.seek(0)
-        return code, said.read().decode()
+        text.seek(0)
+        return code, text.read().decode()
 
 
 def desk(tmp: Path) -> RemoteDesk:

@@ -30,8 +30,8 @@ async def main(tmp: Path, folder: Path, answer: str | None) -> None:
                     if isinstance(frame, ControlRequest) and isinstance(frame.request, CanUseTool):
                         if answer is not None:
                             asked = msgspec.json.decode(frame.request.input)
-                            said = {each["question"]: answer for each in asked["questions"]}
-                            await running.write(wire.send_allow(frame.request_id, {**asked, "answers": said}))
+                            text = {each["question"]: answer for each in asked["questions"]}
+                            await running.write(wire.send_allow(frame.request_id, {**asked, "answers": text}))
                         os.write(1, b"done\n")
                         await asyncio.Event().wait()
 

@@ -42,13 +42,13 @@ class TerminalDesk:
 
     @property
     def environment(self) -> dict[str, str]:
-        kept = {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ}
-        kept["ANTHROPIC_BASE_URL"] = self.home.environment["ANTHROPIC_BASE_URL"]  # for any Claude started here
-        return {"HANDRAISE_STATE": str(self.state), "HOME": str(self.home.tmp), **kept}
+        record = {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ}
+        record["ANTHROPIC_BASE_URL"] = self.home.environment["ANTHROPIC_BASE_URL"]  # for any Claude started here
+        return {"HANDRAISE_STATE": str(self.state), "HOME": str(self.home.tmp), **record}
 
     def terminal(self, *arguments: str, environment: Mapping[str, str] | None = None, **size: int) -> Pseudo:
-        told = {**self.environment, **(environment or {})}
-        return Pseudo(*handraise(*arguments), environment=told, cwd=str(self.home.work), **size)
+        fields = {**self.environment, **(environment or {})}
+        return Pseudo(*handraise(*arguments), environment=fields, cwd=str(self.home.work), **size)
 
     async def stop_background_hub(self) -> None:
         """Ends the hub that a command started."""
@@ -134,12 +134,12 @@ async def opened(up: RunningHub, kind: type[Body]) -> Ask:
     raise AssertionError("the feed ended")
 
 
-def choose_then_run(told: Conversation) -> pieces.Script:
-    told = yield [say("Let me **ask** first."), use("AskUserQuestion", questions=[QUESTION])]
-    told = yield [
-        say(f"You said: {told.result().text}"),
+def choose_then_run(conversation: Conversation) -> pieces.Script:
+    conversation = yield [say("Let me **ask** first."), use("AskUserQuestion", questions=[QUESTION])]
+    conversation = yield [
+        say(f"You said: {conversation.result().text}"),
         use("Bash", command="python3 -c 'print(6*7)'", description="Count"),
     ]
-    told = yield [say(f"# Done\n\n- it said `{told.result().text}`")]
+    conversation = yield [say(f"# Done\n\n- it said `{conversation.result().text}`")]
     while True:
-        told = yield [say(f"Heard: {told.text}")]
+        conversation = yield [say(f"Heard: {conversation.text}")]

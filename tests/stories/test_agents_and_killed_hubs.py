@@ -19,11 +19,13 @@ ALLOWED = f"--allowedTools={qualified(ASK_USER)}"
 PROMPT_TOOL = f"--permission-prompt-tool={qualified(APPROVAL_PROMPT)}"
 
 
-def work(told: Conversation) -> Script:
-    told = yield [use(qualified(ASK_USER), question=told.text, options=[{"label": "A"}, {"label": "B"}])]
-    asked = told.result()
-    told = yield [use("Write", file_path=f"{told.directory}/{asked.is_error}.txt", content="one\n")]
-    yield [say(f"{asked.is_error}: {asked.text} / {told.result().is_error}: {told.result().text}")]
+def work(conversation: Conversation) -> Script:
+    conversation = yield [
+        use(qualified(ASK_USER), question=conversation.text, options=[{"label": "A"}, {"label": "B"}])
+    ]
+    asked = conversation.result()
+    conversation = yield [use("Write", file_path=f"{conversation.directory}/{asked.is_error}.txt", content="one\n")]
+    yield [say(f"{asked.is_error}: {asked.text} / {conversation.result().is_error}: {conversation.result().text}")]
 
 
 async def test_agents_and_hubs_that_are_killed_again_and_again(tmp_path: Path) -> None:

@@ -36,18 +36,18 @@ FILES = ("changed.txt", "denied.txt", "ruled.txt", "ruled-out.txt")
 def asking(heard: list[str]) -> Scripted:
     """A model that asks in every possible way, and records what Claude sent it about each answer."""
 
-    def script(told: Conversation) -> Script:
+    def script(conversation: Conversation) -> Script:
         ways = [
             use(qualified(ASK_USER), question="Which?", options=[{"label": "A"}, {"label": "B"}]),
             use(qualified(ASK_USER), question="Which now?", options=[{"label": "A"}, {"label": "B"}]),
-            *(use("Write", file_path=f"{told.directory}/{name}", content="one\n") for name in FILES),
+            *(use("Write", file_path=f"{conversation.directory}/{name}", content="one\n") for name in FILES),
             use("AskUserQuestion", questions=[]),
             use("AskUserQuestion", questions=[QUESTION]),
             use(qualified(ASK_USER), question="Still there?"),
         ]
         for way in ways:
-            told = yield [way]
-            heard.append(f"{told.result().is_error}: {told.result().text}")
+            conversation = yield [way]
+            heard.append(f"{conversation.result().is_error}: {conversation.result().text}")
         yield [say("Nobody hears this.")]
 
     return script
@@ -133,16 +133,16 @@ def ruled(asks: Sequence[Ask]) -> list[str]:
 
 
 async def test_nobody_decides_in_time_and_nothing_is_allowed_and_a_plan_has_all_the_time(tmp_path: Path) -> None:
-    def script(told: Conversation) -> Script:
-        told = yield [use("Write", file_path=f"{told.directory}/a.txt", content="one\n")]
-        first = told.result().text
-        told = yield [use("AskUserQuestion", questions=[QUESTION])]
-        second = told.result()
-        told = yield [use("EnterPlanMode")]
-        told = yield from propose(told, "1. Look")
-        third = told.result().text
-        told = yield from propose(told, "1. Look\n2. Leap")
-        yield [say(f"{first} / {second.is_error}: {second.text} / {third} / {told.result().text}")]
+    def script(conversation: Conversation) -> Script:
+        conversation = yield [use("Write", file_path=f"{conversation.directory}/a.txt", content="one\n")]
+        first = conversation.result().text
+        conversation = yield [use("AskUserQuestion", questions=[QUESTION])]
+        second = conversation.result()
+        conversation = yield [use("EnterPlanMode")]
+        conversation = yield from propose(conversation, "1. Look")
+        third = conversation.result().text
+        conversation = yield from propose(conversation, "1. Look\n2. Leap")
+        yield [say(f"{first} / {second.is_error}: {second.text} / {third} / {conversation.result().text}")]
 
     options = Options(patience=Patience(question=1, permission=1))
     async with Yard(tmp_path, script, options=options) as yard, yard.serve() as served:
@@ -174,10 +174,10 @@ async def until_asked(served: RunningHub, kind: type[Plan]) -> str:
 
 
 async def test_without_a_hub_or_without_a_server_the_agent_is_told_and_goes_on(tmp_path: Path) -> None:
-    def script(told: Conversation) -> Script:
-        missing = [name for name in told.tools if name.startswith("mcp__missing__")]
-        told = yield [use(qualified(ASK_USER), question="Which?", options=[{"label": "A"}, {"label": "B"}])]
-        yield [say(f"{missing} {told.result().is_error}: {told.result().text}")]
+    def script(conversation: Conversation) -> Script:
+        missing = [name for name in conversation.tools if name.startswith("mcp__missing__")]
+        conversation = yield [use(qualified(ASK_USER), question="Which?", options=[{"label": "A"}, {"label": "B"}])]
+        yield [say(f"{missing} {conversation.result().is_error}: {conversation.result().text}")]
 
     missing = {"type": "stdio", "command": str(tmp_path / "no-such-program"), "args": ["mcp"]}
     async with Yard(tmp_path, script) as yard, yard.agent(yard.stdio(), ALLOWED, beside={"missing": missing}) as agent:

@@ -14,9 +14,9 @@ from stories.bed import Bed, answered, parts
 from stories.own_tool import OwnTool
 
 
-def ask(told: Conversation) -> Script:
-    told = yield [use("mcp__handraise__ask_user", question="Which database?")]
-    yield [say(f"{told.result().is_error}: {told.result().text}")]
+def ask(conversation: Conversation) -> Script:
+    conversation = yield [use("mcp__handraise__ask_user", question="Which database?")]
+    yield [say(f"{conversation.result().is_error}: {conversation.result().text}")]
 
 
 @pytest.fixture(scope="module")

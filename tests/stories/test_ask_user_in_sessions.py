@@ -31,35 +31,35 @@ REFUSED: list[tuple[dict[str, object], str]] = [
 ]
 
 
-def ask_once(told: Conversation) -> Script:
-    told = yield [use(TOOL, question="Which database?", options=LABELLED)]
-    yield [say(f"{told.result().is_error}: {told.result().text}")]
+def ask_once(conversation: Conversation) -> Script:
+    conversation = yield [use(TOOL, question="Which database?", options=LABELLED)]
+    yield [say(f"{conversation.result().is_error}: {conversation.result().text}")]
 
 
-def ask_a_name(told: Conversation) -> Script:
-    told = yield [use(TOOL, question="What name?")]
-    yield [say(told.result().text)]
+def ask_a_name(conversation: Conversation) -> Script:
+    conversation = yield [use(TOOL, question="What name?")]
+    yield [say(conversation.result().text)]
 
 
-def ask_for_several(told: Conversation) -> Script:
-    told = yield [use(TOOL, question="Which?", options=LABELLED, multiSelect=True)]
-    yield [say(told.result().text)]
+def ask_for_several(conversation: Conversation) -> Script:
+    conversation = yield [use(TOOL, question="Which?", options=LABELLED, multiSelect=True)]
+    yield [say(conversation.result().text)]
 
 
-def ask_two(told: Conversation) -> Script:
-    told = yield [use(TOOL, question="First?"), use(TOOL, question="Second?")]
-    yield [say(" / ".join(result.text for result in told.results))]
+def ask_two(conversation: Conversation) -> Script:
+    conversation = yield [use(TOOL, question="First?"), use(TOOL, question="Second?")]
+    yield [say(" / ".join(result.text for result in conversation.results))]
 
 
-def ask_what_cannot_be_shown(told: Conversation) -> Script:
-    told = yield [use(TOOL, **arguments) for arguments, _ in REFUSED]
-    yield [say("\n".join(f"{result.is_error}: {result.text}" for result in told.results))]
+def ask_what_cannot_be_shown(conversation: Conversation) -> Script:
+    conversation = yield [use(TOOL, **arguments) for arguments, _ in REFUSED]
+    yield [say("\n".join(f"{result.is_error}: {result.text}" for result in conversation.results))]
 
 
-def ask_in_a_synced_project(told: Conversation) -> Script:
-    offered = [tool for tool in told.tools if tool.endswith(ASK_USER)]
-    told = yield [use(TOOL, question="Which database?")]
-    yield [say(f"{offered} {told.result().text}")]
+def ask_in_a_synced_project(conversation: Conversation) -> Script:
+    offered = [tool for tool in conversation.tools if tool.endswith(ASK_USER)]
+    conversation = yield [use(TOOL, question="Which database?")]
+    yield [say(f"{offered} {conversation.result().text}")]
 
 
 SCRIPT = parts(
@@ -82,7 +82,7 @@ async def last_words(desk: LocalDesk, session: str) -> str:
     return texts(await seen(desk, lambda content: isinstance(content, TurnEnded), session))[-1]
 
 
-def said(*labels: str, text: str | None = None) -> Choices:
+def choices_of(*labels: str, text: str | None = None) -> Choices:
     return Choices((Choice(labels, text),))
 
 
@@ -91,7 +91,7 @@ async def test_ask_user_is_a_question_and_its_answer_goes_back_as_the_specificat
     ask = await stay.next_ask()
     assert ask.body == Question((Prompt("Which database?", "", (Option("SQLite", "one file"), Option("Postgres"))),))
     assert ask.tool == ASK_USER
-    await stay.desk.answer(ask.id, said("SQLite"), ask.digest)
+    await stay.desk.answer(ask.id, choices_of("SQLite"), ask.digest)
 
     assert texts(await stay.until_turn())[-1] == "False: User selected: SQLite"
     assert (await stay.desk.ask(ask.id)).delivered_at is not None
@@ -100,22 +100,22 @@ async def test_ask_user_is_a_question_and_its_answer_goes_back_as_the_specificat
 
 async def test_a_question_without_options_takes_words_of_ones_own(stay: Stay) -> None:
     await stay.begin("name")
-    await stay.desk.answer((await stay.next_ask()).id, said(text="Wren, of course"))
+    await stay.desk.answer((await stay.next_ask()).id, choices_of(text="Wren, of course"))
 
     assert texts(await stay.until_turn())[-1] == "Wren, of course"
 
 
 async def test_several_options_and_words_of_ones_own_go_back_together(stay: Stay) -> None:
     await stay.begin("several")
-    await stay.desk.answer((await stay.next_ask()).id, said("SQLite", "Postgres", text="and keep both"))
+    await stay.desk.answer((await stay.next_ask()).id, choices_of("SQLite", "Postgres", text="and keep both"))
 
     assert texts(await stay.until_turn())[-1] == "User selected: SQLite, Postgres\nand keep both"
 
 
 async def test_nobody_answers_and_claude_is_told_to_go_on_and_a_late_answer_still_counts(tmp_path: Path) -> None:
-    def script(told: Conversation) -> Script:
-        told = yield [use(TOOL, question="Which database?")]
-        yield [say(f"{told.result().is_error}: {told.result().text}")]
+    def script(conversation: Conversation) -> Script:
+        conversation = yield [use(TOOL, question="Which database?")]
+        yield [say(f"{conversation.result().is_error}: {conversation.result().text}")]
         yield [say("Thank you.")]
 
     async with house(tmp_path, script, options=Options(ask_user_timeout=1)) as (home, hub):
@@ -124,14 +124,14 @@ async def test_nobody_answers_and_claude_is_told_to_go_on_and_a_late_answer_stil
         [ask] = await hub.desk.asks(state="expired", session=session.id)
         assert isinstance(ask.settlement, Expired)
 
-        given = await hub.desk.answer(ask.id, said(text="SQLite, after all"))
+        given = await hub.desk.answer(ask.id, choices_of(text="SQLite, after all"))
         assert given.late
-        taken = 0
+        receipt = 0
 
         def is_second(content: object) -> bool:
-            nonlocal taken
-            taken += isinstance(content, SaidTaken)
-            return taken == 2
+            nonlocal receipt
+            receipt += isinstance(content, SaidTaken)
+            return receipt == 2
 
         await seen(hub.desk, is_second, session.id)
 
@@ -141,8 +141,8 @@ async def test_two_at_once_are_two_asks_and_each_gets_its_own_answer(stay: Stay)
     one = await stay.next_ask()
     other = await stay.next_ask({one.id})
     by_text = {_text(ask): ask for ask in (one, other)}
-    await stay.desk.answer(by_text["Second?"].id, said(text="two"))
-    await stay.desk.answer(by_text["First?"].id, said(text="one"))
+    await stay.desk.answer(by_text["Second?"].id, choices_of(text="two"))
+    await stay.desk.answer(by_text["First?"].id, choices_of(text="one"))
 
     assert texts(await stay.until_turn())[-1] == "one / two"
 
@@ -174,12 +174,12 @@ async def test_the_next_hub_finds_the_question_open_and_carries_the_answer(tmp_p
             ask = await next_ask(first.desk, session)
         async with home.open_hub() as second:
             assert (await second.desk.ask(ask.id)).state == "open"
-            await second.desk.answer(ask.id, said("Postgres"))
+            await second.desk.answer(ask.id, choices_of("Postgres"))
             assert texts(await until_turn(second.desk, session))[-1] == "False: User selected: Postgres"
 
             await second.desk.say(session.id, "once")
             other = await next_ask(second.desk, session)
-            await second.desk.answer(other.id, said("SQLite"))
+            await second.desk.answer(other.id, choices_of("SQLite"))
         async with home.open_hub() as third:
             await seen(third.desk, lambda content: content == AskDelivered(other.id), session.id)
 
@@ -187,9 +187,9 @@ async def test_the_next_hub_finds_the_question_open_and_carries_the_answer(tmp_p
 
 
 async def test_switched_off_the_tool_is_not_offered_and_nothing_else_changes(tmp_path: Path) -> None:
-    def script(told: Conversation) -> Script:
+    def script(conversation: Conversation) -> Script:
         while True:
-            told = yield [say(" ".join(told.tools))]
+            conversation = yield [say(" ".join(conversation.tools))]
 
     async with house(tmp_path, script, options=Options(ask_user_enabled=False)) as (home, hub):
         project = await hub.desk.add_project(str(home.work), "asking", Options(ask_user_enabled=True))
@@ -217,10 +217,10 @@ async def test_in_a_synced_project_the_tool_is_offered_once_and_over_the_pipe(st
     sync(str(work), files_for(Options().over(Options()), str(stay.home.tmp / "elsewhere")))
     session = (await stay.desk.start("synced", str(work))).session
     trust = await next_ask(stay.desk, session)
-    assert trust.kind == "trust"  # what was synced is asked about as all that a directory brings
+    assert trust.kind == "trust"  # synced files need trust like anything else in a directory
     await stay.desk.answer(trust.id, Trusting("exactly"))
     ask = await next_ask(stay.desk, session, {trust.id})
     assert ask.asker == "session"
-    await stay.desk.answer(ask.id, said(text="SQLite"))
+    await stay.desk.answer(ask.id, choices_of(text="SQLite"))
 
     assert await last_words(stay.desk, session.id) == f"['{TOOL}'] SQLite"

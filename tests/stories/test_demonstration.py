@@ -46,12 +46,12 @@ async def test_a_newcomer_meets_every_kind_of_ask_and_starts_a_session_of_their_
         assert await answer_all(served.hub.desk) == {"question", "permission", "plan", "form"}
 
         assert (tmp_path / "toy-service" / "test_health.py").exists()
-        said = [item.read() for item in await served.hub.desk.items(after=0, limit=5000)]
-        words = " ".join(content.text for content in said if isinstance(content, Text))
+        text = [item.read() for item in await served.hub.desk.items(after=0, limit=5000)]
+        words = " ".join(content.text for content in text if isinstance(content, Text))
         assert "all tests pass" in words
         assert "Shipped 1.2.0 to staging" in words
 
-        # A session of one's own is told what the demo knows.
+        # A new session gets the list of scripts.
         desk = served.hub.desk
         own = (await desk.start("Hello?", str(tmp_path / "toy-service"))).session
         assert own.title not in SESSIONS

@@ -53,10 +53,10 @@ ALLOWED = Rule("r_bash", "allow", tool="Bash", source="settings")
 def runs(*turns: Sequence[str]) -> Scripted:
     """A model that has Bash run these: some lines for each message."""
 
-    def script(told: Conversation) -> Script:
+    def script(conversation: Conversation) -> Script:
         for lines in turns:
-            told = yield [use("Bash", command=line, description="Answer for the person") for line in lines]
-            told = yield [say(told.result().text)]
+            conversation = yield [use("Bash", command=line, description="Answer for the person") for line in lines]
+            conversation = yield [say(conversation.result().text)]
 
     return script
 
@@ -112,8 +112,8 @@ async def test_a_tool_of_claude_cannot_answer_for_the_person(tmp_path: Path) -> 
 
                 # The person's own terminal has access.
                 if number == len(outs):
-                    code, said = await command(surroundings(tmp_path), "answer", ask, "--choose", "A")
-                    assert (code, said) == (0, "Answered.\n")
+                    code, text = await command(surroundings(tmp_path), "answer", ask, "--choose", "A")
+                    assert (code, text) == (0, "Answered.\n")
 
 
 async def test_a_tool_of_claude_that_found_a_token_is_still_an_agent_and_no_proxy_that_we_trust(tmp_path: Path) -> None:

@@ -13,12 +13,12 @@ from stories.bed import Bed, BedTalk, answered, parts
 SERVER = {"type": "stdio", "command": sys.executable, "args": [str(Path(__file__).with_name("form_server.py"))]}
 
 
-def deliver(told: Conversation) -> Script:
-    told = yield [use("mcp__forms__deliver", parcel="the lamp")]
-    yield [say(told.result().text)]
+def deliver(conversation: Conversation) -> Script:
+    conversation = yield [use("mcp__forms__deliver", parcel="the lamp")]
+    yield [say(conversation.result().text)]
 
 
-def deliver_two(told: Conversation) -> Script:
+def deliver_two(conversation: Conversation) -> Script:
     declined = yield [use("mcp__forms__deliver", parcel="the lamp")]
     cancelled = yield [use("mcp__forms__deliver", parcel="the chair")]
     yield [say(f"{declined.result().text} {cancelled.result().text}")]

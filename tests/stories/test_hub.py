@@ -38,10 +38,13 @@ QUESTION = {
 }
 
 
-def choose_then_write(told: Conversation) -> Script:
-    told = yield [say("Let me ask."), use("AskUserQuestion", questions=[QUESTION])]
-    told = yield [say(told.result().text), use("Write", file_path=f"{told.directory}/choice.txt", content="SQLite\n")]
-    yield [say("Written." if not told.result().is_error else f"Refused: {told.result().text}")]
+def choose_then_write(conversation: Conversation) -> Script:
+    conversation = yield [say("Let me ask."), use("AskUserQuestion", questions=[QUESTION])]
+    conversation = yield [
+        say(conversation.result().text),
+        use("Write", file_path=f"{conversation.directory}/choice.txt", content="SQLite\n"),
+    ]
+    yield [say("Written." if not conversation.result().is_error else f"Refused: {conversation.result().text}")]
 
 
 @pytest.fixture(scope="module")
@@ -77,12 +80,12 @@ async def test_a_question_and_a_permission_from_the_first_word_to_the_end_of_the
     assert "+SQLite" in permission.body.diff
     await desk.answer(permission.id, Allow(), permission.digest)
 
-    told = await stay.until_turn()
+    contents = await stay.until_turn()
     assert choice.read_text() == "SQLite\n"
-    kinds = [type(content) for content in told]
+    kinds = [type(content) for content in contents]
     for kind in (Said, SaidTaken, AskOpened, AskSettled, AskDelivered, ActionEnded):
         assert kind in kinds
-    assert texts(told)[-1] == "Written."
+    assert texts(contents)[-1] == "Written."
     assert stay.home.model.errors == []
 
 
@@ -92,8 +95,8 @@ async def test_a_denial_reaches_claude_with_its_reason_and_the_journal_alone_giv
     session = await stay.begin("choose")
     await stay.desk.answer((await stay.next_ask()).id, Choices((Choice(text="DuckDB"),)))
     await stay.desk.answer((await stay.next_ask()).id, Deny("Not into this folder."))
-    told = await stay.until_turn()
-    assert "Not into this folder." in texts(told)[-1]  # lesson 42
+    contents = await stay.until_turn()
+    assert "Not into this folder." in texts(contents)[-1]  # lesson 42
     assert not choice.exists()
 
     lived = [item.read() for item in await stay.desk.items(session.id)]

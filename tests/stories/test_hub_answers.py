@@ -44,34 +44,34 @@ QUESTION = {
 }
 
 
-def choose(told: Conversation) -> Script:
-    told = yield [use("AskUserQuestion", questions=[QUESTION])]
-    told = yield [say(f"Heard: {told.result().text}")]
+def choose(conversation: Conversation) -> Script:
+    conversation = yield [use("AskUserQuestion", questions=[QUESTION])]
+    conversation = yield [say(f"Heard: {conversation.result().text}")]
     while True:
-        told = yield [say(f"You said: {told.text}")]
+        conversation = yield [say(f"You said: {conversation.text}")]
 
 
-def touch_twice(told: Conversation) -> Script:
-    told = yield [use("Bash", command=f"touch {told.directory}/one", description="Touch a file")]
-    told = yield [use("Bash", command=f"touch {told.directory}/one", description="Touch it again")]
+def touch_twice(conversation: Conversation) -> Script:
+    conversation = yield [use("Bash", command=f"touch {conversation.directory}/one", description="Touch a file")]
+    conversation = yield [use("Bash", command=f"touch {conversation.directory}/one", description="Touch it again")]
     yield [say("Touched.")]
 
 
-def plan_twice(told: Conversation) -> Script:
-    told = yield from propose(told, "1. Everything at once.")
-    told = yield from propose(told, "1. Everything at once, please.")
-    yield [say(f"Told: {told.result().text}")]
+def plan_twice(conversation: Conversation) -> Script:
+    conversation = yield from propose(conversation, "1. Everything at once.")
+    conversation = yield from propose(conversation, "1. Everything at once, please.")
+    yield [say(f"Told: {conversation.result().text}")]
 
 
-def plan_and_write(told: Conversation) -> Script:
-    told = yield from propose(told, "1. Write it.")
-    told = yield [use("Write", file_path=f"{told.directory}/done.txt", content="done\n")]
+def plan_and_write(conversation: Conversation) -> Script:
+    conversation = yield from propose(conversation, "1. Write it.")
+    conversation = yield [use("Write", file_path=f"{conversation.directory}/done.txt", content="done\n")]
     yield [say("Done.")]
 
 
 def runs_a_command(_: Conversation) -> Script:
-    told = yield [use("Bash", command="touch original", description="Say it")]
-    yield [say(f"It said: {told.result().text}")]
+    conversation = yield [use("Bash", command="touch original", description="Say it")]
+    yield [say(f"It said: {conversation.result().text}")]
 
 
 SCRIPT = parts(choose=choose, touch=touch_twice, think=plan_twice, plan=plan_and_write, run=runs_a_command)
@@ -95,14 +95,14 @@ async def until_settled(desk: LocalDesk, ask: Ask) -> Ask:
 async def test_what_is_said_during_a_turn_waits_until_claude_takes_it(stay: Stay) -> None:
     session = await stay.begin("choose")
     question = await stay.next_ask()
-    said = await stay.desk.say(session.id, "And keep it small.")
-    again = await stay.desk.say(session.id, "And keep it small.", said.id)
-    assert again.id == said.id
-    assert [each.id for each in await stay.hub.store.says(session.id)] == [said.id]
+    message = await stay.desk.say(session.id, "And keep it small.")
+    again = await stay.desk.say(session.id, "And keep it small.", message.id)
+    assert again.id == message.id
+    assert [each.id for each in await stay.hub.store.says(session.id)] == [message.id]
 
     await stay.desk.answer(question.id, SQLITE)
-    told = await stay.seen(lambda content: isinstance(content, SaidTaken) and content.say == said.id)
-    assert len([each for each in only(Said, told) if each.say == said.id]) == 1
+    contents = await stay.seen(lambda content: isinstance(content, SaidTaken) and content.say == message.id)
+    assert len([each for each in only(Said, contents) if each.say == message.id]) == 1
     assert await stay.hub.store.says(session.id) == []
     await stay.until_turn()
 
@@ -128,10 +128,10 @@ async def test_a_permission_for_always_answers_the_next_call_without_a_person(st
     assert "always" in [offer.lasting for offer in permission.body.offers]
     await stay.desk.answer(permission.id, Allow("always"), permission.digest)
 
-    told = await stay.until_turn()
+    contents = await stay.until_turn()
 
     (rule,) = await stay.desk.rules()
-    asked = [await stay.desk.ask(each.ask["id"]) for each in only(AskOpened, told)]
+    asked = [await stay.desk.ask(each.ask["id"]) for each in only(AskOpened, contents)]
     by = [ask.settlement.by for ask in asked if isinstance(ask.settlement, Answered)]
     assert by[0] == Person("owner")
     assert isinstance(by[1], ByRule)
@@ -146,10 +146,10 @@ async def test_a_title_given_while_claude_works_stays(stay: Stay) -> None:
 
     await stay.desk.rename(session.id, "The database")
     await stay.desk.answer(question.id, SQLITE)
-    told = await stay.until_turn()
+    contents = await stay.until_turn()
 
     assert (await stay.desk.session(session.id)).session.title == "The database"
-    assert "The database" in [each.title for each in only(SessionChanged, told)]
+    assert "The database" in [each.title for each in only(SessionChanged, contents)]
 
 
 async def test_after_an_edit_the_timeline_has_what_was_really_run(stay: Stay) -> None:
@@ -176,10 +176,10 @@ async def test_an_approved_plan_leaves_plan_mode_for_the_mode_that_was_chosen(st
     assert isinstance(plan.body, Plan)
     await stay.desk.answer(plan.id, Approve("acceptEdits"))
 
-    told = await stay.until_turn()
+    contents = await stay.until_turn()
     assert (stay.home.work / "done.txt").exists()
     assert (await stay.desk.session(session.id)).session.mode == "acceptEdits"
-    assert [each.ask["id"] for each in only(AskOpened, told)] == [plan.id]
+    assert [each.ask["id"] for each in only(AskOpened, contents)] == [plan.id]
 
 
 async def test_patience_that_ran_out_answers_claude_and_a_late_answer_is_said(stay: Stay) -> None:  # lesson 3
@@ -188,19 +188,19 @@ async def test_patience_that_ran_out_answers_claude_and_a_late_answer_is_said(st
     project = await stay.desk.add_project(str(hurry), "hurry", Options(patience=Patience(question=1.0)))
     session = (await stay.desk.start("choose", project.name)).session
     question = await next_ask(stay.desk, session)
-    told = await until_turn(stay.desk, session)
-    assert NOBODY in texts(told)[-1]
+    contents = await until_turn(stay.desk, session)
+    assert NOBODY in texts(contents)[-1]
     assert (await stay.desk.ask(question.id)).delivered_at is not None
 
     given = await stay.desk.answer(question.id, SQLITE)
     assert given.late
 
-    told = await until_turn(stay.desk, session, 2)
-    assert "Which database? — SQLite" in texts(told)[-1]
+    contents = await until_turn(stay.desk, session, 2)
+    assert "Which database? — SQLite" in texts(contents)[-1]
     settled = (await stay.desk.ask(question.id)).settlement
     assert isinstance(settled, Expired)
     assert settled.late is not None
-    assert len(only(AskSettled, told)) == 2
+    assert len(only(AskSettled, contents)) == 2
 
 
 async def test_after_an_outline_was_asked_for_the_next_plan_is_sent_back_at_once(stay: Stay) -> None:
@@ -209,10 +209,10 @@ async def test_after_an_outline_was_asked_for_the_next_plan_is_sent_back_at_once
     assert isinstance(plan.body, Plan)
     await stay.desk.answer(plan.id, Outline())
 
-    told = await stay.until_turn()
-    assert COOLING in texts(told)[-1]
-    assert [each.about for each in only(Notice, told)] == ["sent back"]
-    assert [each.ask["id"] for each in only(AskOpened, told)] == [plan.id]
+    contents = await stay.until_turn()
+    assert COOLING in texts(contents)[-1]
+    assert [each.about for each in only(Notice, contents)] == ["sent back"]
+    assert [each.ask["id"] for each in only(AskOpened, contents)] == [plan.id]
     stay.leave()  # a plan is sent back there for some time
 
 
@@ -227,7 +227,7 @@ async def test_a_claude_that_does_not_take_an_answer_is_noticed_until_it_moves(t
         assert (await hub.desk.session(session.id)).session.stuck_since is not None
         os.kill(claude_of(hub, session), signal.SIGCONT)
 
-        told = await until_turn(hub.desk, session)
-        assert "SQLite" in texts(told)[-1]
+        contents = await until_turn(hub.desk, session)
+        assert "SQLite" in texts(contents)[-1]
         assert (await hub.desk.session(session.id)).session.stuck_since is None
-        assert len(only(AskDelivered, told)) == 1
+        assert len(only(AskDelivered, contents)) == 1

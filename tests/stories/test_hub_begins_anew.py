@@ -34,10 +34,10 @@ SQLITE = Choices((Choice(("SQLite",)),))
 ANSWER = "Which database? — SQLite"
 
 
-def asks_once(told: Conversation) -> Script:
-    told = yield [use("AskUserQuestion", questions=[QUESTION])]
+def asks_once(conversation: Conversation) -> Script:
+    conversation = yield [use("AskUserQuestion", questions=[QUESTION])]
     while True:
-        told = yield [say(f"You said: {told.text}")]
+        conversation = yield [say(f"You said: {conversation.text}")]
 
 
 def transcripts(home: House, session: Session) -> list[Path]:
@@ -130,9 +130,9 @@ async def answered_and_killed(home: House, hub: Hub) -> Session:
 
 async def began_anew(home: House, hub: Hub, session: Session) -> None:
     """Nothing is lost: what was said, what was answered, and what was said when the session was resumed."""
-    told = await until_taken(hub, session, "And be quick.")
-    assert [each.run for each in only(SessionStarted, told)] == [1, 2, 3]
-    assert len(anew(told)) == 1
+    contents = await until_taken(hub, session, "And be quick.")
+    assert [each.run for each in only(SessionStarted, contents)] == [1, 2, 3]
+    assert len(anew(contents)) == 1
     await until_taken(hub, session, ANSWER)
     assert await hub.store.says(session.id) == []
     last = await until_told(home, "Choose.", ANSWER, "And be quick.")
@@ -141,20 +141,20 @@ async def began_anew(home: House, hub: Hub, session: Session) -> None:
     assert (await hub.desk.session(session.id)).session.claude_id != session.claude_id
 
 
-def thinks_once(told: Conversation) -> Script:
+def thinks_once(conversation: Conversation) -> Script:
     """`Choose.` is asked about the first time, and what begins with `Think` is not finished then."""
     finished: set[str] = set()
     while True:
-        words = (told.text.splitlines() or [""])[-1]
+        words = (conversation.text.splitlines() or [""])[-1]
         if words == "Choose." and words not in finished:
             finished.add(words)
-            told = yield [use("AskUserQuestion", questions=[QUESTION])]
+            conversation = yield [use("AskUserQuestion", questions=[QUESTION])]
             continue
         if words.startswith("Think") and words not in finished:
             finished.add(words)
-            told = yield [say("It"), hold(words), say("is never heard.")]
+            conversation = yield [say("It"), hold(words), say("is never heard.")]
         else:
-            told = yield [say(f"You said: {told.text}")]
+            conversation = yield [say(f"You said: {conversation.text}")]
 
 
 @pytest.fixture(scope="module")
@@ -176,9 +176,9 @@ async def test_a_claude_killed_before_it_wrote_anything_down_begins_anew_and_not
     await hub.desk.stop(session.id)
     await seen(hub.desk, times(2, SessionEnded), session.id)
     await hub.desk.resume(session.id, "Still there?")
-    told = await until_taken(hub, session, "Still there?")
-    assert [each.run for each in only(SessionStarted, told)] == [1, 2, 3, 4]
-    assert len(anew(told)) == 1
+    contents = await until_taken(hub, session, "Still there?")
+    assert [each.run for each in only(SessionStarted, contents)] == [1, 2, 3, 4]
+    assert len(anew(contents)) == 1
     assert home.model.errors == []
     stay.go_on_with(session)
     await stay.until_idle()
@@ -235,12 +235,12 @@ async def test_a_hub_that_is_killed_in_the_midst_of_it_neither_loses_nor_repeats
         assert True in finished or await lives(order, session, 0)
 
         async with home.open_hub() as last:
-            said = await last.store.says(session.id, waiting=False)
-            assert [each.taken_at is not None for each in said] == [True, True]
+            text = await last.store.says(session.id, waiting=False)
+            assert [each.taken_at is not None for each in text] == [True, True]
             conversation = await until_told(home, "Choose.", ANSWER)
             assert [conversation.count(each) for each in ("Choose.", ANSWER)] == [1, 1]
-            told = [item.read() for item in await last.desk.items(session.id)]
-            assert len(anew(told)) == 1
+            contents = [item.read() for item in await last.desk.items(session.id)]
+            assert len(anew(contents)) == 1
             assert home.model.errors == []
 
 
@@ -269,10 +269,10 @@ async def test_a_fork_of_a_conversation_that_is_gone_says_so_and_begins_without_
 
     fork = (await stay.desk.fork(session.id, "What is my name?")).session
 
-    told = await until_turn(stay.desk, fork)
-    assert texts(told) == ["You said: What is my name?"]
-    assert len(anew(told)) == 1
-    assert [each.run for each in only(SessionStarted, told)] == [1, 2]
+    contents = await until_turn(stay.desk, fork)
+    assert texts(contents) == ["You said: What is my name?"]
+    assert len(anew(contents)) == 1
+    assert [each.run for each in only(SessionStarted, contents)] == [1, 2]
 
 
 async def test_a_long_conversation_whose_record_is_gone_is_not_done_again(stay: Stay) -> None:
@@ -287,9 +287,9 @@ async def test_a_long_conversation_whose_record_is_gone_is_not_done_again(stay: 
 
     await hub.desk.resume(session.id, "And now?")
 
-    told = await until_taken(hub, session, "And now?")
+    contents = await until_taken(hub, session, "And now?")
     assert len(anew(await stay.seen(is_heard("And now?")))) == 1
-    reminder = [each for each in only(Said, told) if opening.text in each.text][-1]
+    reminder = [each for each in only(Said, contents) if opening.text in each.text][-1]
     assert reminder.by == TheHub()
     assert "do none of it again" in reminder.text
     last = await until_told(stay.home, reminder.text.splitlines()[0], "And now?")
@@ -301,16 +301,16 @@ async def test_a_long_conversation_whose_record_is_gone_is_not_done_again(stay: 
 async def test_a_claude_killed_before_its_first_turn_is_started_under_another_name(stay: Stay) -> None:
     lost = Ended("lost", "Claude was killed", NOON)
     session = replace(never_started(stay.home), phase="ended", run=1, ended=lost)
-    said = Say("7c9b2a58-3b43-4c6e-9d0e-0a2f1b6a7d11", session.id, "Hello.", Person("ana"), "web", NOON)
+    text = Say("7c9b2a58-3b43-4c6e-9d0e-0a2f1b6a7d11", session.id, "Hello.", Person("ana"), "web", NOON)
     place = Checkpoint(session.id, 1, 0, Memory(phase="ended", ended=lost).dump())
-    await stay.hub.store.apply([SaveSession(session), Advance(place), QueueSay(said)])
+    await stay.hub.store.apply([SaveSession(session), Advance(place), QueueSay(text)])
     keep_the_queue(stay.home, session)
 
     await stay.desk.resume(session.id)
 
-    told = await until_turn(stay.desk, session)
-    assert texts(told) == ["You said: Hello."]
-    assert anew(told) == []
+    contents = await until_turn(stay.desk, session)
+    assert texts(contents) == ["You said: Hello."]
+    assert anew(contents) == []
 
 
 async def test_what_was_said_just_before_claude_was_killed_still_reaches_it(stay: Stay) -> None:
@@ -319,14 +319,14 @@ async def test_what_was_said_just_before_claude_was_killed_still_reaches_it(stay
     await stay.until_turn()
     for is_written, cut_off, then in ((True, "Think of a birch.", "Cedar."), (False, "Think of an elm.", "Fir.")):
         session = await stay.begin(cut_off)
-        (said,) = [each for each in only(Said, await until_taken(hub, session, cut_off)) if each.text == cut_off]
+        (text,) = [each for each in only(Said, await until_taken(hub, session, cut_off)) if each.text == cut_off]
         await home.model.held(cut_off)
         (transcript,) = transcripts(home, session)
-        await written(transcript, said.say)
+        await written(transcript, text.say)
         await kill(pid_of(hub, session))
         if not is_written:
-            kept, _, _ = transcript.read_text().partition(next(line_of(transcript, said.say)))
-            transcript.write_text(kept)
+            record, _, _ = transcript.read_text().partition(next(line_of(transcript, text.say)))
+            transcript.write_text(record)
         await stay.seen(times(1, SessionEnded))
 
         await hub.desk.resume(session.id, then)

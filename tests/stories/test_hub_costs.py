@@ -14,10 +14,10 @@ from stories.test_hub_begins_anew import until_taken
 from stories.timeline import only, texts, times, until_turn
 
 
-def dear(told: Conversation) -> Script:
-    told = yield [spend(1000, 100_000), say("That was dear.")]
+def dear(conversation: Conversation) -> Script:
+    conversation = yield [spend(1000, 100_000), say("That was dear.")]
     while True:
-        told = yield [say(f"You said: {told.text}")]
+        conversation = yield [say(f"You said: {conversation.text}")]
 
 
 async def test_a_session_beyond_its_limit_is_refused_in_words_and_goes_on_when_the_limit_is_raised(
@@ -26,8 +26,8 @@ async def test_a_session_beyond_its_limit_is_refused_in_words_and_goes_on_when_t
     async with house(tmp_path, dear) as (home, hub):
         project = await hub.desk.add_project(str(home.work), "my shop", Options(cost_limit_usd=0.5))
         session = (await hub.desk.start("Buy it.", project.name)).session
-        told = await seen(hub.desk, times(1, SessionEnded), session.id)
-        (ended,) = only(SessionEnded, told)
+        contents = await seen(hub.desk, times(1, SessionEnded), session.id)
+        (ended,) = only(SessionEnded, contents)
         assert ended.how == "stopped"
         assert ended.reason.endswith("the project's limit is $0.50")
         cost = (await hub.desk.session(session.id)).session.cost_usd
@@ -44,9 +44,9 @@ async def test_a_session_beyond_its_limit_is_refused_in_words_and_goes_on_when_t
         raised = int(str(refused.value).rpartition("=")[2].rstrip(")."))
         await hub.desk.change_project("my shop", None, Options(cost_limit_usd=raised))
         await hub.desk.resume(session.id, "Go on.")
-        told = await until_taken(hub, session, "Go on.")
-        assert [each.text for each in only(Said, told)] == ["Buy it.", "Go on."]
-        assert len(only(SessionStarted, told)) == 2
+        contents = await until_taken(hub, session, "Go on.")
+        assert [each.text for each in only(Said, contents)] == ["Buy it.", "Go on."]
+        assert len(only(SessionStarted, contents)) == 2
         assert texts(await until_turn(hub.desk, session, 2))[-1].endswith("Go on.")
 
         # A limit that is lowered while the session is idle holds for what is said next.

@@ -48,17 +48,21 @@ QUESTION = {
 }
 
 
-def choose(told: Conversation) -> Script:
+def choose(conversation: Conversation) -> Script:
     while True:
-        if told.text.endswith("Choose."):
-            told = yield [use("AskUserQuestion", questions=[QUESTION])]
+        if conversation.text.endswith("Choose."):
+            conversation = yield [use("AskUserQuestion", questions=[QUESTION])]
         else:
-            told = yield [say(f"Heard: {told.result().text}" if told.results else f"You said: {told.text}")]
+            conversation = yield [
+                say(
+                    f"Heard: {conversation.result().text}" if conversation.results else f"You said: {conversation.text}"
+                )
+            ]
 
 
-def small_talk(told: Conversation) -> Script:
+def small_talk(conversation: Conversation) -> Script:
     while True:
-        told = yield [say(f"You said: {told.text}")]
+        conversation = yield [say(f"You said: {conversation.text}")]
 
 
 def never_started(home: House) -> Session:
@@ -103,9 +107,9 @@ class Life:
 
     async def until_turn(self, hub: Hub) -> list[Content]:
         """Up to the end of the turn, when Claude is idle."""
-        told = await self.seen(hub, times(1, TurnEnded))
+        contents = await self.seen(hub, times(1, TurnEnded))
         await until_phase(hub.desk, self.session, "idle")
-        return told
+        return contents
 
     def next_runs(self, contents: list[Content]) -> list[int]:
         """The processes after the one that heard what was said, counted from it."""
@@ -128,10 +132,10 @@ async def test_a_question_outlives_the_hub_that_showed_it(life: Life) -> None:
         assert [ask.id for ask in await second.desk.asks()] == [question.id]
         await second.desk.answer(question.id, SQLITE, question.digest)
 
-        told = await life.until_turn(second)
-        assert '"Which database?"="SQLite"' in texts(told)[-1]
-        assert len(only(AskDelivered, told)) == 1
-        assert life.next_runs(told) == []
+        contents = await life.until_turn(second)
+        assert '"Which database?"="SQLite"' in texts(contents)[-1]
+        assert len(only(AskDelivered, contents)) == 1
+        assert life.next_runs(contents) == []
     assert life.home.model.errors == []
 
 
@@ -153,9 +157,9 @@ async def test_a_claude_that_died_while_nobody_looked_is_lost_and_resumed_in_one
         assert lost.ended.reason in withdrawn.reason
 
         await second.desk.resume(life.session.id, "Go on.")
-        told = await life.until_turn(second)
-        assert life.next_runs(told) == [1]
-        assert "Go on." in [each.text for each in only(Said, told)]
+        contents = await life.until_turn(second)
+        assert life.next_runs(contents) == [1]
+        assert "Go on." in [each.text for each in only(Said, contents)]
 
 
 async def transcribed(home: House, question: Ask) -> None:
@@ -182,9 +186,9 @@ async def test_an_answer_that_claude_did_not_live_to_take_is_passed_on_when_it_i
         assert (await second.desk.ask(question.id)).state == "answered"
         await second.desk.resume(life.session.id)
 
-        told = await life.until_turn(second)
-        (passed_on,) = [each for each in only(Said, told) if "Which database? — SQLite" in each.text]
-        assert passed_on.say in [each.say for each in only(SaidTaken, told)]
+        contents = await life.until_turn(second)
+        (passed_on,) = [each for each in only(Said, contents) if "Which database? — SQLite" in each.text]
+        assert passed_on.say in [each.say for each in only(SaidTaken, contents)]
 
 
 async def test_two_people_who_resume_at_once_resume_once_and_claude_is_told_of_its_answers(life: Life) -> None:
@@ -204,10 +208,10 @@ async def test_two_people_who_resume_at_once_resume_once_and_claude_is_told_of_i
         refused = [each for each in outcomes if isinstance(each, BaseException)]
         assert [type(each) for each in refused] == [Refused]
         await hub.desk.answer((await next_ask(hub.desk, session)).id, SQLITE)
-        told = await life.seen(hub, times(2, TurnEnded))
-        assert life.next_runs(told) == [1]
-        assert len([each for each in only(Said, told) if each.text.startswith("Back")]) == 1
-        assert "SQLite" in texts(told)[-1]
+        contents = await life.seen(hub, times(2, TurnEnded))
+        assert life.next_runs(contents) == [1]
+        assert len([each for each in only(Said, contents) if each.text.startswith("Back")]) == 1
+        assert "SQLite" in texts(contents)[-1]
         await until_phase(hub.desk, session, "idle")
 
 
@@ -215,17 +219,17 @@ async def test_a_session_that_was_being_stopped_is_stopped_by_the_next_hub(life:
     async with life.home.open_hub() as first:
         await life.ask(first)
     async with SqliteStore(life.home.tmp / "state" / "hub.db") as store:
-        kept, checkpoint = await store.session(life.session.id), await store.checkpoint(life.session.id)
-        assert kept is not None
+        record, checkpoint = await store.session(life.session.id), await store.checkpoint(life.session.id)
+        assert record is not None
         assert checkpoint is not None
         memory = Memory.load(checkpoint.memory)
         memory.phase, memory.stop_reason = "stopping", "ana stopped it"
         stopping = replace(checkpoint, memory=memory.dump())
-        await store.apply([SaveSession(replace(kept, phase="stopping")), Advance(stopping)])
+        await store.apply([SaveSession(replace(record, phase="stopping")), Advance(stopping)])
 
     async with life.home.open_hub() as second:
-        told = await life.seen(second, times(1, SessionEnded))
-        assert [(each.how, each.reason) for each in only(SessionEnded, told)] == [("stopped", "ana stopped it")]
+        contents = await life.seen(second, times(1, SessionEnded))
+        assert [(each.how, each.reason) for each in only(SessionEnded, contents)] == [("stopped", "ana stopped it")]
         assert await second.desk.asks(session=life.session.id) == []
 
 
@@ -257,8 +261,8 @@ async def test_a_claude_whose_journal_is_gone_is_ended_and_can_be_resumed(life: 
         else:
             shutil.rmtree(folder)
 
-        told = await life.seen(hub, times(1, SessionEnded))
-        ended = only(SessionEnded, told)[0]
+        contents = await life.seen(hub, times(1, SessionEnded))
+        ended = only(SessionEnded, contents)[0]
         assert ended.how == "failed"
         assert "journal" in ended.reason
         assert not claude.lives()
@@ -266,8 +270,8 @@ async def test_a_claude_whose_journal_is_gone_is_ended_and_can_be_resumed(life: 
         assert left.state == "withdrawn"
 
         await hub.desk.resume(session.id, "Go on.")
-        told = await life.seen(hub, times(1, Text))
-        assert life.next_runs(told) == [1]
+        contents = await life.seen(hub, times(1, Text))
+        assert life.next_runs(contents) == [1]
         await until_phase(hub.desk, session, "idle")
 
 
@@ -316,9 +320,9 @@ async def test_a_session_that_the_last_hub_did_not_get_to_start_is_started(life:
     async with life.home.open_hub() as first:
         uuid = "3d0c8f3e-7f0f-4a53-9a59-0f5c4f1f6d22"
         session = replace(never_started(life.home), id="s_begun", claude_id=uuid, phase="starting", run=1)
-        said = Say("7c9b2a58-3b43-4c6e-9d0e-0a2f1b6a7d11", session.id, "Hello.", Person("ana"), "web", NOON)
+        text = Say("7c9b2a58-3b43-4c6e-9d0e-0a2f1b6a7d11", session.id, "Hello.", Person("ana"), "web", NOON)
         checkpoint = Checkpoint(session.id, 1, 0, Memory().dump())
-        await first.store.apply([SaveSession(session), Advance(checkpoint), QueueSay(said)])
+        await first.store.apply([SaveSession(session), Advance(checkpoint), QueueSay(text)])
 
     async with life.home.open_hub() as second:
         assert session.id not in (*second.pool.adoption.living, *second.pool.adoption.lost)
@@ -344,9 +348,9 @@ async def test_a_long_line_that_is_cut_off_starts_claude_again_by_itself(life: L
         os.kill(claude, signal.SIGCONT)
         await hub.desk.say(session.id, "two")
 
-        told = await life.seen(hub, lambda content: isinstance(content, Text) and "two" in content.text)
-        assert life.next_runs(told) == [1]
-        assert [len(said.text) for said in only(Said, told)] == [3, 3_000_000, 3]
+        contents = await life.seen(hub, lambda content: isinstance(content, Text) and "two" in content.text)
+        assert life.next_runs(contents) == [1]
+        assert [len(text.text) for text in only(Said, contents)] == [3, 3_000_000, 3]
         async with asyncio.timeout(DEADLINE):
             while await hub.store.says(session.id):
                 await asyncio.sleep(0.05)
@@ -363,11 +367,11 @@ async def test_sessions_beyond_the_limit_wait_in_a_queue_that_can_be_seen(life: 
         assert [second.phase, third.phase] == ["queued", "queued"]
         waiting = await seen(hub.desk, times(1, SessionChanged), third.id)
         assert only(SessionChanged, waiting)[0].phase == "queued"
-        told = await seen(hub.desk, lambda content: isinstance(content, Notice), third.id)
-        assert [each.about for each in only(Notice, told)] == ["queued"]
+        contents = await seen(hub.desk, lambda content: isinstance(content, Notice), third.id)
+        assert [each.about for each in only(Notice, contents)] == ["queued"]
         assert (
             f"Queued behind 1 session: “{first.title}” ({first.id}, waiting for your answer)"
-            in only(Notice, told)[0].text
+            in only(Notice, contents)[0].text
         )
 
         await hub.desk.stop(second.id)

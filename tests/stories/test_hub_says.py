@@ -16,19 +16,19 @@ from stories.test_hub_begins_anew import until_taken, until_told
 from stories.timeline import Stay, only, times, until_turn
 
 
-def script(told: Conversation) -> Script:
+def script(conversation: Conversation) -> Script:
     """Three turns that are not finished; in all others Claude repeats what was said."""
     unfinished = {"Alder.", "Dogwood.", "Fir."}
     while True:
-        words = told.text.splitlines()[-1] if told.text else ""
+        words = conversation.text.splitlines()[-1] if conversation.text else ""
         if words not in unfinished:
-            told = yield [say(f"You said: {told.text}")]
+            conversation = yield [say(f"You said: {conversation.text}")]
             continue
         unfinished.remove(words)
         if words == "Dogwood.":
-            told = yield [use("Write", file_path=f"{told.directory}/note.txt", content="one")]
+            conversation = yield [use("Write", file_path=f"{conversation.directory}/note.txt", content="one")]
         else:
-            told = yield [say("Let me think."), hold(words), say("Never heard.")]
+            conversation = yield [say("Let me think."), hold(words), say("Never heard.")]
 
 
 REFUSING = {"type": "command", "command": "grep -q Larch && { echo no larches >&2; exit 2; } || exit 0"}
@@ -53,7 +53,7 @@ async def stopped(hub: Hub, session: Session) -> None:
 
 
 async def counts(home: House, *words: str) -> list[int]:
-    """How often each stands in the first conversation that has all of them."""
+    """How often each occurs in the first conversation that has all of them."""
     conversation = await until_told(home, *words)
     return [conversation.count(each) for each in words]
 
@@ -71,8 +71,8 @@ async def test_each_thing_said_reaches_claude_once_whatever_becomes_of_the_turn(
     await hub.desk.say(session.id, "Birch.")
     await hub.desk.say(session.id, "Cedar.")
     await hub.desk.interrupt(session.id)
-    told = await until_taken(hub, session, "Cedar.")
-    assert [each.say for each in only(Said, told)] == [each.say for each in only(SaidTaken, told)]
+    contents = await until_taken(hub, session, "Cedar.")
+    assert [each.say for each in only(Said, contents)] == [each.say for each in only(SaidTaken, contents)]
     assert await counts(home, "Birch.", "Cedar.") == [1, 1]
 
     # It is interrupted at a permission.
@@ -101,9 +101,9 @@ async def test_each_thing_said_reaches_claude_once_whatever_becomes_of_the_turn(
     assert await hub.store.says(session.id) == []
     heard = ("Alder.", "Birch.", "Cedar.", "Dogwood.", "Elm.", "Fir.", "Hazel.", "Juniper.")
     assert await counts(home, *heard) == [1] * len(heard)
-    told = await until_taken(hub, session, "Juniper.")
-    assert len(only(Said, told)) == len(only(SaidTaken, told)) == len(heard) + 2
-    assert [each for each in only(Notice, told) if each.about == "not taken"] == []
+    contents = await until_taken(hub, session, "Juniper.")
+    assert len(only(Said, contents)) == len(only(SaidTaken, contents)) == len(heard) + 2
+    assert [each for each in only(Notice, contents) if each.about == "not taken"] == []
     await stay.until_idle()
 
 

@@ -17,9 +17,9 @@ from stories.bed import Bed, BedTalk, answered
 WRITER = Path(__file__).with_name("padded_writer.py")
 
 
-def small_talk(told: Conversation) -> Script:
+def small_talk(conversation: Conversation) -> Script:
     while True:
-        told = yield [say(f"You said {told.text!r}.")]
+        conversation = yield [say(f"You said {conversation.text!r}.")]
 
 
 def writer(talk: BedTalk, name: str) -> subprocess.Popen[bytes]:

@@ -24,14 +24,14 @@ QUESTION = {
 }
 
 
-def choose(told: Conversation) -> Script:
-    told = yield [say("Let me ask."), use("AskUserQuestion", questions=[QUESTION])]
-    yield [say(f"Heard: {told.result().text}")]
+def choose(conversation: Conversation) -> Script:
+    conversation = yield [say("Let me ask."), use("AskUserQuestion", questions=[QUESTION])]
+    yield [say(f"Heard: {conversation.result().text}")]
 
 
-def small_talk(told: Conversation) -> Script:
+def small_talk(conversation: Conversation) -> Script:
     while True:
-        told = yield [say(f"You said {told.text!r}.")]
+        conversation = yield [say(f"You said {conversation.text!r}.")]
 
 
 async def supervised(bed: Bed, *words: str) -> tuple[subprocess.Popen[bytes], Path]:
@@ -120,8 +120,8 @@ async def test_a_conversation_is_resumed_in_a_new_process_and_forked_into_a_new_
         await fork.say("four")
         assert (await fork.until(Result)).session_id == fork_id
 
-        told = bed.model.requests("talk")[-1]
-        assert all(word in str(told) for word in ("one", "two", "three", "four"))
+        text = bed.model.requests("talk")[-1]
+        assert all(word in str(text) for word in ("one", "two", "three", "four"))
 
 
 async def said_twice_is_taken_once(talk: BedTalk) -> None:

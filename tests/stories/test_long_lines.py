@@ -36,12 +36,12 @@ async def test_a_tool_result_of_many_megabytes_goes_in_and_comes_back_as_one_lin
     """And a picture that is longer than the FIFO, too, arrives whole after it."""
     shown: list[bytes] = []
 
-    def script(told: Conversation) -> Script:
-        told = yield [use("mcp__handraise__ask_user", question="How long?")]
-        told = yield [say(f"{told.result().is_error}: {told.result().text}")]
-        shown.extend(base64.b64decode(image.base64) for image in told.images)
-        told = yield [say("I see.")]
-        yield [say(f"And I hear: {told.text}")]
+    def script(conversation: Conversation) -> Script:
+        conversation = yield [use("mcp__handraise__ask_user", question="How long?")]
+        conversation = yield [say(f"{conversation.result().is_error}: {conversation.result().text}")]
+        shown.extend(base64.b64decode(image.base64) for image in conversation.images)
+        conversation = yield [say("I see.")]
+        yield [say(f"And I hear: {conversation.text}")]
 
     async with Bed(tmp_path, script=script) as bed:
         tool = await own_tool.start(bed, "script")
@@ -49,21 +49,21 @@ async def test_a_tool_result_of_many_megabytes_goes_in_and_comes_back_as_one_lin
         text = "many megabytes of it " * (many * MEGABYTE // 21 + 1)
         await tool.reply(request_id, mcp.tool_result(call.id, text))
 
-        # Claude echoes what we told it.
+        # Claude echoes our message.
         talk = tool.talk
-        echo = await talk.until(ControlResponse, lambda told: told.response.request_id == request_id)
+        echo = await talk.until(ControlResponse, lambda conversation: conversation.response.request_id == request_id)
         assert echo.response.response["mcp_response"]["result"]["content"] == [{"type": "text", "text": text}]
         # To the model it gives the name of a file.
         heard = answered(await talk.until(Result))
-        [kept] = (bed.tmp / "home").rglob("tool-results/*")
-        assert f"saved to {kept}" in heard
-        assert kept.read_text() == text
+        [record] = (bed.tmp / "home").rglob("tool-results/*")
+        assert f"saved to {record}" in heard
+        assert record.read_text() == text
 
         picture = base64.b64encode(noise(1000, 1000)).decode()
         assert len(picture) > 3 * WANTED_SIZE
         source = {"type": "base64", "media_type": "image/png", "data": picture}
         await talk.say([{"type": "text", "text": "Look"}, {"type": "image", "source": source}])
-        # Said at once, and yet after the picture: the next line waits until the long one is through.
+        # Sent immediately, but after the image: the next line waits until the long one is written.
         await talk.say("hello")
         assert answered(await talk.until(Result)) == "I see."
         assert answered(await talk.until(Result)) == "And I hear: hello"
@@ -73,7 +73,7 @@ async def test_a_tool_result_of_many_megabytes_goes_in_and_comes_back_as_one_lin
 
 @SIZES
 async def test_many_megabytes_that_somebody_says_are_echoed_as_one_line(tmp_path: Path, many: int) -> None:
-    def script(told: Conversation) -> Script:
+    def script(conversation: Conversation) -> Script:
         yield [say("Short is better.")]
 
     async with Bed(tmp_path, script=script) as bed:
@@ -81,6 +81,6 @@ async def test_many_megabytes_that_somebody_says_are_echoed_as_one_line(tmp_path
         text = "on and on 🦉 " * (many * MEGABYTE // 15)
         say_id = await talk.say(text)
 
-        echo = await talk.until(User, lambda told: told.uuid == say_id)
+        echo = await talk.until(User, lambda conversation: conversation.uuid == say_id)
         assert echo.message.content == text
         assert (await talk.until(Result)).result == "Prompt is too long"

@@ -24,18 +24,18 @@ QUESTION = {
 }
 
 
-def write_three(told: Conversation) -> Script:
+def write_three(conversation: Conversation) -> Script:
     for name in ("one", "two"):
-        told = yield [use("Write", file_path=f"{told.directory}/{name}.txt", content=name)]
-    told = yield [say("Two are written.")]
-    told = yield [use("Write", file_path=f"{told.directory}/three.txt", content="three")]
+        conversation = yield [use("Write", file_path=f"{conversation.directory}/{name}.txt", content=name)]
+    conversation = yield [say("Two are written.")]
+    conversation = yield [use("Write", file_path=f"{conversation.directory}/three.txt", content="three")]
     yield [say("Done.")]
 
 
-def touch_and_ask(told: Conversation) -> Script:
+def touch_and_ask(conversation: Conversation) -> Script:
     yield [use("Bash", command="touch made")]
-    told = yield [use("AskUserQuestion", questions=[QUESTION])]
-    yield [say(told.result().text)]
+    conversation = yield [use("AskUserQuestion", questions=[QUESTION])]
+    yield [say(conversation.result().text)]
 
 
 async def test_a_mode_that_is_chosen_during_a_session_holds_from_the_next_tool_on(tmp_path: Path) -> None:
@@ -56,10 +56,10 @@ async def test_a_mode_that_is_chosen_during_a_session_holds_from_the_next_tool_o
 
 
 async def change_mode(yard: Yard, session: str, mode: str) -> None:
-    """As somebody types it."""
+    """As a person types it."""
     words = ["mode", session, mode, "--state", str(yard.state)]
-    told = await asyncio.to_thread(CliRunner().invoke, main, words)
-    assert told.exit_code == 0, told.output
+    result = await asyncio.to_thread(CliRunner().invoke, main, words)
+    assert result.exit_code == 0, result.output
 
 
 async def test_with_dangerously_skip_permissions_nothing_is_asked_but_questions(tmp_path: Path) -> None:

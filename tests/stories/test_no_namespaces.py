@@ -35,8 +35,8 @@ def unshared() -> None:
         pytest.skip("no such machine can be made here: unshare -Ur does not work")
 
 
-def script(told: Conversation) -> Script:
-    del told
+def script(conversation: Conversation) -> Script:
+    del conversation
     yield [say("Done.")]
 
 
@@ -49,13 +49,13 @@ async def served(tmp: Path, environ: dict[str, str]) -> AsyncIterator[str]:
     )  # fmt: skip
     assert child.stdout is not None
     try:
-        said = ""
+        text = ""
         async with asyncio.timeout(DEADLINE):
-            while "token link" not in said:
+            while "token link" not in text:
                 line = await child.stdout.readline()
-                assert line, said
-                said += line.decode()
-        yield said
+                assert line, text
+                text += line.decode()
+        yield text
         child.terminate()
         async with asyncio.timeout(DEADLINE):
             await child.communicate()
@@ -70,10 +70,10 @@ async def test_every_surface_says_that_there_is_no_sandbox_and_what_needs_one_do
     (tmp_path / "work").mkdir()
     async with ScriptedModel({"script": script}) as model:
         environ = surroundings(tmp_path, model.url("script"))
-        async with served(tmp_path, environ) as said, desk(tmp_path) as owner:
-            assert "no sandbox" in said
-            assert ADVICE in said
-            base = said.partition("up at ")[2].split()[0]
+        async with served(tmp_path, environ) as text, desk(tmp_path) as owner:
+            assert "no sandbox" in text
+            assert ADVICE in text
+            base = text.partition("up at ")[2].split()[0]
             health = await asyncio.to_thread(lambda: json.load(urllib.request.urlopen(f"{base}/api/health")))
             assert health["sandbox"] is False
             session = (await owner.start("Go.", str(tmp_path / "work"))).session

@@ -30,15 +30,15 @@ QUESTION = {
 }
 
 
-def talk(told: Conversation) -> Script:
+def talk(turn: Conversation) -> Script:
     """One script for all sessions: each reply is to what was just said."""
     while True:
-        if told.results:
-            told = yield [say(f"Heard: {told.result().text}")]
-        elif told.text == "Choose.":
-            told = yield [use("AskUserQuestion", questions=[QUESTION])]
+        if turn.results:
+            turn = yield [say(f"Heard: {turn.result().text}")]
+        elif turn.text == "Choose.":
+            turn = yield [use("AskUserQuestion", questions=[QUESTION])]
         else:
-            told = yield [say(f"You said: {told.text}")]
+            turn = yield [say(f"You said: {turn.text}")]
 
 
 def conversation(home: House) -> str:
@@ -61,9 +61,9 @@ async def test_an_idle_session_makes_room_and_comes_back_when_it_is_spoken_to(tm
         assert parked.session.ended is None
 
         await hub.desk.say(first.id, "And now?")
-        told = await until_turn(hub.desk, first, 2)
-        assert texts(told)[-1] == "You said: And now?"
-        assert only(SessionEnded, told) == []
+        contents = await until_turn(hub.desk, first, 2)
+        assert texts(contents)[-1] == "You said: And now?"
+        assert only(SessionEnded, contents) == []
         # Claude remembers what was said before it was parked.
         assert "One." in json.dumps(home.model.requests("script")[-1].body["messages"])
         await until_phase(hub.desk, second, "parked")
@@ -113,8 +113,8 @@ async def test_a_queued_session_says_behind_whom_and_a_projects_own_limit_is_kep
         await next_ask(hub.desk, second)
 
         third = (await hub.desk.start("Three.", "shop")).session
-        told = await seen(hub.desk, lambda each: isinstance(each, Notice), third.id)
-        (notice,) = only(Notice, told)
+        contents = await seen(hub.desk, lambda each: isinstance(each, Notice), third.id)
+        (notice,) = only(Notice, contents)
         assert notice.about == "queued"
         waits_for = f"Queued behind 2 sessions in this project: “Pick one” ({asking.id}, waiting for your answer)"
         assert waits_for in notice.text

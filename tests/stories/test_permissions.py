@@ -10,43 +10,45 @@ from stories.bed import Bed, BedTalk, answered, parts, read
 
 
 def write(name: str) -> Scripted:
-    def script(told: Conversation) -> Script:
-        told = yield [use("Write", file_path=f"{told.directory}/{name}", content="as Claude wrote it")]
-        yield [say(f"{told.result().is_error}: {told.result().text}")]
+    def script(conversation: Conversation) -> Script:
+        conversation = yield [use("Write", file_path=f"{conversation.directory}/{name}", content="as Claude wrote it")]
+        yield [say(f"{conversation.result().is_error}: {conversation.result().text}")]
 
     return script
 
 
-def write_and_listen(told: Conversation) -> Script:
-    told = yield [use("Write", file_path=f"{told.directory}/stopped.txt", content="unwanted")]
-    yield [say(f"You said: {told.text.splitlines()[-1]}")]
+def write_and_listen(conversation: Conversation) -> Script:
+    conversation = yield [use("Write", file_path=f"{conversation.directory}/stopped.txt", content="unwanted")]
+    yield [say(f"You said: {conversation.text.splitlines()[-1]}")]
 
 
-def reckon_thrice(told: Conversation) -> Script:
-    told = yield [use("Bash", command="python3 -c 'print(41)'", description="Reckon")]
-    told = yield [use("Bash", command="python3 -c 'print(41)'", description="Reckon again")]
-    told = yield [use("Bash", command="python3 -c 'print(42)'", description="Reckon something else")]
-    yield [say(told.result().text)]
+def reckon_thrice(conversation: Conversation) -> Script:
+    conversation = yield [use("Bash", command="python3 -c 'print(41)'", description="Reckon")]
+    conversation = yield [use("Bash", command="python3 -c 'print(41)'", description="Reckon again")]
+    conversation = yield [use("Bash", command="python3 -c 'print(42)'", description="Reckon something else")]
+    yield [say(conversation.result().text)]
 
 
-def reckon(told: Conversation) -> Script:
-    told = yield [use("Bash", command="python3 -c 'print(43)'", description="Reckon")]
-    yield [say(told.result().text)]
+def reckon(conversation: Conversation) -> Script:
+    conversation = yield [use("Bash", command="python3 -c 'print(43)'", description="Reckon")]
+    yield [say(conversation.result().text)]
 
 
-def read_three(told: Conversation) -> Script:
-    told = yield [use("Read", file_path=f"{told.directory}/../outside/{name}") for name in ("a", "b", "c")]
-    yield [say(" | ".join(f"{each.is_error} {each.text}" for each in told.results))]
+def read_three(conversation: Conversation) -> Script:
+    conversation = yield [
+        use("Read", file_path=f"{conversation.directory}/../outside/{name}") for name in ("a", "b", "c")
+    ]
+    yield [say(" | ".join(f"{each.is_error} {each.text}" for each in conversation.results))]
 
 
-def scout(told: Conversation) -> Script:
-    told = yield [use("Write", file_path=f"{told.directory}/scout.txt", content="was here")]
+def scout(conversation: Conversation) -> Script:
+    conversation = yield [use("Write", file_path=f"{conversation.directory}/scout.txt", content="was here")]
     yield [say("I was there.")]
 
 
-def send_scout(told: Conversation) -> Script:
-    told = yield [agent("Look", "Look around", scout)]
-    yield [say(told.result().text)]
+def send_scout(conversation: Conversation) -> Script:
+    conversation = yield [agent("Look", "Look around", scout)]
+    yield [say(conversation.result().text)]
 
 
 SCRIPT = parts(

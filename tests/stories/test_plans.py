@@ -13,15 +13,17 @@ ACCEPT_EDITS = {"type": "setMode", "mode": "acceptEdits", "destination": "sessio
 
 
 def plan(name: str) -> Scripted:
-    def script(told: Conversation) -> Script:
-        plan_file = told.plan_file
-        told = yield [use("Write", file_path=plan_file, content="1. Write everything.")]
-        told = yield [use("ExitPlanMode")]
-        if told.result().is_error:
-            told = yield [use("Write", file_path=plan_file, content=f"1. Minding: {told.result().text}")]
-            told = yield [use("ExitPlanMode")]
-        approved = told.result().text
-        told = yield [use("Write", file_path=f"{told.directory}/{name}", content="done")]
+    def script(conversation: Conversation) -> Script:
+        plan_file = conversation.plan_file
+        conversation = yield [use("Write", file_path=plan_file, content="1. Write everything.")]
+        conversation = yield [use("ExitPlanMode")]
+        if conversation.result().is_error:
+            conversation = yield [
+                use("Write", file_path=plan_file, content=f"1. Minding: {conversation.result().text}")
+            ]
+            conversation = yield [use("ExitPlanMode")]
+        approved = conversation.result().text
+        conversation = yield [use("Write", file_path=f"{conversation.directory}/{name}", content="done")]
         yield [say(approved)]
 
     return script
@@ -50,7 +52,7 @@ async def test_a_plan_is_sent_back_and_then_approved_into_accepting_edits(bed: B
     await talk.allow(request_id, asked, [ACCEPT_EDITS])
 
     # The edit that follows is not asked about.
-    assert (await talk.until(Status, lambda told: told.mode is not None)).mode == "acceptEdits"
+    assert (await talk.until(Status, lambda text: text.mode is not None)).mode == "acceptEdits"
     approved = answered(await talk.until(Result))
     assert "approved your plan" in approved
     assert "edited by user" not in approved

@@ -36,8 +36,8 @@ OPTIONS = (
 )
 
 
-def touch_and_ask(told: Conversation) -> Script:
-    system, tools = told.system, told.tools
+def touch_and_ask(conversation: Conversation) -> Script:
+    system, tools = conversation.system, conversation.tools
     yield [use("Bash", command="touch made")]
     yield [use("Bash", command="mkfifo pipe")]
     yield [use("AskUserQuestion", questions=[QUESTION])]
@@ -143,6 +143,6 @@ async def last_words(owner: Desk, session: Session) -> str:
     async with asyncio.timeout(DEADLINE), owner.follow(0, session.id) as follower:
         async for news in follower:
             for item in () if isinstance(news, Preview) else news:
-                if isinstance(told := item.read(), TurnEnded):
-                    return told.result
+                if isinstance(contents := item.read(), TurnEnded):
+                    return contents.result
     raise AssertionError("the feed ended")

@@ -33,25 +33,25 @@ QUESTION = {
 }
 
 
-def ask(told: Conversation) -> Script:
+def ask(conversation: Conversation) -> Script:
     # Claude does not wait long for a server: on a busy machine the tool comes after its first requests.
-    while TOOL not in told.tools:
-        told = yield [wait(0.5), use("Read", file_path=f"{told.directory}/.mcp.json")]
-    told = yield [use(TOOL, question="Which?")]
-    yield [say(f"{told.result().is_error}: {told.result().text}")]
+    while TOOL not in conversation.tools:
+        conversation = yield [wait(0.5), use("Read", file_path=f"{conversation.directory}/.mcp.json")]
+    conversation = yield [use(TOOL, question="Which?")]
+    yield [say(f"{conversation.result().is_error}: {conversation.result().text}")]
 
 
-def touch_and_ask(told: Conversation) -> Script:
-    told = yield [use("Bash", command="touch one")]
-    first = told.result().text
-    told = yield [use("AskUserQuestion", questions=[QUESTION])]
-    told = yield [use("Bash", command="touch two")]
-    yield [say(f"{first} / {told.result().text}")]
+def touch_and_ask(conversation: Conversation) -> Script:
+    conversation = yield [use("Bash", command="touch one")]
+    first = conversation.result().text
+    conversation = yield [use("AskUserQuestion", questions=[QUESTION])]
+    conversation = yield [use("Bash", command="touch two")]
+    yield [say(f"{first} / {conversation.result().text}")]
 
 
-def either(told: Conversation) -> Script:
+def either(conversation: Conversation) -> Script:
     """One script for our own sessions, another for agents."""
-    return (touch_and_ask if told.text == "Touch." else ask)(told)
+    return (touch_and_ask if conversation.text == "Touch." else ask)(conversation)
 
 
 class ServedProjects(NamedTuple):
@@ -71,7 +71,7 @@ async def served(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Serv
 
 
 async def handraise(yard: Yard, *words: str) -> Result:
-    """The command, as somebody types it in the project."""
+    """The command, as a person types it in the project."""
     return await asyncio.to_thread(CliRunner().invoke, main, ["project", *words, "--state", str(yard.state)])
 
 
@@ -103,8 +103,8 @@ VALUES_THAT_CANNOT_BE = [
 
 async def listed(served: ServedProjects, project: str) -> list[dict[str, Any]]:
     """What is listed of a project."""
-    told = await handraise(served.yard, "list", "--json")
-    return [each for each in map(json.loads, told.output.splitlines()) if each["name"] == project]
+    result = await handraise(served.yard, "list", "--json")
+    return [each for each in map(json.loads, result.output.splitlines()) if each["name"] == project]
 
 
 async def test_a_project_is_added_changed_and_listed(served: ServedProjects) -> None:
@@ -158,25 +158,25 @@ async def test_rules_that_cannot_be_are_refused_with_the_reason(served: ServedPr
     work = served.directory()
     await handraise(served.yard, "add", str(work))
     for rules, words in RULES_THAT_CANNOT_BE:
-        told = await handraise(served.yard, "set", work.name, f"rules={rules}")
-        assert told.exit_code != 0, rules
-        assert words in told.output
+        result = await handraise(served.yard, "set", work.name, f"rules={rules}")
+        assert result.exit_code != 0, rules
+        assert words in result.output
         assert [each.rules for each in await served.desk.projects() if each.name == work.name] == [()]
 
     # A file of rules holds nothing else.
     file = tmp_path / "rules.toml"
     for text, words in (("[[rules]]\n", "only [[rule]] tables"), ("{", "neither JSON nor TOML")):
         file.write_text(text)
-        told = await handraise(served.yard, "set", work.name, f"rules=@{file}")
-        assert (told.exit_code, words in told.output) == (2, True)
+        result = await handraise(served.yard, "set", work.name, f"rules=@{file}")
+        assert (result.exit_code, words in result.output) == (2, True)
 
 
 async def test_a_value_that_cannot_be_is_refused_with_the_reason(served: ServedProjects) -> None:
     work = served.directory()
     for setting, words in VALUES_THAT_CANNOT_BE:
-        told = await handraise(served.yard, "add", str(work), setting)
-        assert told.exit_code != 0, setting
-        assert words in told.output
+        result = await handraise(served.yard, "add", str(work), setting)
+        assert result.exit_code != 0, setting
+        assert words in result.output
         assert await listed(served, work.name) == []
 
 
@@ -210,10 +210,10 @@ async def test_a_file_that_cannot_be_parsed_is_left_alone_with_a_clear_error(ser
     work = served.directory()
     await handraise(served.yard, "add", str(work))
     (work / ".mcp.json").write_text("{ // mine\n}")
-    told = await handraise(served.yard, "sync", work.name)
+    result = await handraise(served.yard, "sync", work.name)
 
-    assert told.exit_code == 4
-    assert ".mcp.json isn't valid JSON" in told.output
+    assert result.exit_code == 4
+    assert ".mcp.json isn't valid JSON" in result.output
     assert (work / ".mcp.json").read_text() == "{ // mine\n}"
 
 
@@ -224,12 +224,12 @@ async def test_one_project_that_cannot_be_synced_does_not_hold_up_the_others(tmp
             await handraise(yard, "add", str(tmp_path / name))
         (tmp_path / "a" / "CLAUDE.md").write_text("<!-- handraise: begin -->\n")
         (tmp_path / "b").rmdir()
-        told = await handraise(yard, "sync", "--all")
+        result = await handraise(yard, "sync", "--all")
 
-        assert told.exit_code == 4
-        assert "a: CLAUDE.md has the markers of our section in the wrong order" in told.output
-        assert f"b: There is no directory {tmp_path / 'b'}." in told.output
-        assert "c: .mcp.json, .claude/settings.local.json, CLAUDE.md" in told.output
+        assert result.exit_code == 4
+        assert "a: CLAUDE.md has the markers of our section in the wrong order" in result.output
+        assert f"b: There is no directory {tmp_path / 'b'}." in result.output
+        assert "c: .mcp.json, .claude/settings.local.json, CLAUDE.md" in result.output
         assert sorted(each.name for each in (tmp_path / "a").iterdir()) == ["CLAUDE.md"]
         assert not (tmp_path / "b").exists()
 
@@ -239,17 +239,17 @@ async def test_the_doctor_shows_what_holds_in_a_project_and_where_it_comes_from(
     await handraise(served.yard, "add", str(work), "ask_user_timeout=60")
     (work / "below").mkdir()
     words = ["doctor", "--project", str(work / "below"), "--json", "--state", str(served.yard.state)]
-    told = await asyncio.to_thread(CliRunner().invoke, main, words)
+    result = await asyncio.to_thread(CliRunner().invoke, main, words)
 
-    [found] = [each for each in json.loads(told.output)["settings"] if each["key"] == "ask.ask_user_timeout"]
+    [found] = [each for each in json.loads(result.output)["settings"] if each["key"] == "ask.ask_user_timeout"]
     assert found == {"key": "ask.ask_user_timeout", "value": 60, "source": {"kind": "project", "name": work.name}}
 
 
 async def test_the_modes_are_those_that_the_cli_knows(tmp_path: Path) -> None:
     words = (str(locate()), "--permission-mode", "yolo", "mcp", "list")
-    told = await asyncio.create_subprocess_exec(*words, env={"HOME": str(tmp_path)}, stderr=asyncio.subprocess.PIPE)
-    _, said = await told.communicate()
-    choices = said.decode().partition("Allowed choices are ")[2].strip().rstrip(".").split(", ")
+    result = await asyncio.create_subprocess_exec(*words, env={"HOME": str(tmp_path)}, stderr=asyncio.subprocess.PIPE)
+    _, text = await result.communicate()
+    choices = text.decode().partition("Allowed choices are ")[2].strip().rstrip(".").split(", ")
 
     # "manual" has the older name "default", which is not listed and still taken.
     assert {*choices, "default"} == set(MODES)

@@ -15,22 +15,22 @@ from stories.serving_house import HubChild, command, desk, serve, settle_in, sur
 from stories.test_serve import QUESTION, next_ask, until
 from surfaces.push.vendor import Phone, Vendor, vendor
 
-# For a push service on loopback; the grace before somebody is called is the real one.
+# For a push service on loopback; the delay before a notification is the real one.
 SETTINGS = "[push]\nprivate_addresses = true\n"
 
 
-def choose(told: Conversation) -> Script:
-    told = yield [say("Let me ask."), use("AskUserQuestion", questions=[QUESTION])]
-    told = yield [say(f"Heard: {told.result().text}"), use("Bash", command="touch done")]
-    told = yield [say("Not done.")]
-    told = yield [use("Bash", command="touch done")]
-    told = yield [say("Done.")]
+def choose(conversation: Conversation) -> Script:
+    conversation = yield [say("Let me ask."), use("AskUserQuestion", questions=[QUESTION])]
+    conversation = yield [say(f"Heard: {conversation.result().text}"), use("Bash", command="touch done")]
+    conversation = yield [say("Not done.")]
+    conversation = yield [use("Bash", command="touch done")]
+    conversation = yield [say("Done.")]
     yield [use("AskUserQuestion", questions=[QUESTION])]
 
 
 @asynccontextmanager
 async def browser(hub: HubChild, token: str) -> AsyncIterator[httpx2.AsyncClient]:
-    """Whoever has this token, over HTTP."""
+    """A client with this token, over HTTP."""
     headers = {"authorization": f"Bearer {token}"}
     async with httpx2.AsyncClient(base_url=hub.base, headers=headers, timeout=30) as client:
         yield client
@@ -79,8 +79,8 @@ async def test_asks_reach_the_phone_through_killed_hubs_and_answers_from_elsewhe
             await hub.child.wait()
 
         async with serve(tmp_path, environ) as hub, desk(tmp_path) as owner:
-            code, said = await command(environ, "answer", ask.id, "--choose", "Postgres")
-            assert (code, said) == (0, "Answered.\n")
+            code, text = await command(environ, "answer", ask.id, "--choose", "Postgres")
+            assert (code, text) == (0, "Answered.\n")
             back = await phone.until(is_about(ask.id, "settled"))
             assert back.notice["body"] == "owner answered: Postgres · terminal"
             permission = await next_ask(owner, session)
@@ -108,12 +108,12 @@ async def test_asks_reach_the_phone_through_killed_hubs_and_answers_from_elsewhe
             )
             given = {"answer": shown["answers"][1]["answer"], "digest": shown["digest"]}
             async with browser(hub, ana) as client:
-                told = await client.post(f"/api/asks/{again.id}/answer", json=given)
-            assert told.status_code == 200, told.text
+                response = await client.post(f"/api/asks/{again.id}/answer", json=given)
+            assert response.status_code == 200, response.text
             await until(owner, TurnEnded, session, before)
             assert (tmp_path / "work" / "done").exists()
 
-            # Who started a session is told that it has ended.
+            # The person who started a session is notified when it ends.
             await owner.say(session, "Choose again.")
             last = await next_ask(owner, session)
             await hers.until(is_about(last.id))

@@ -19,24 +19,24 @@ COLOURS = question("Which colours?", "Red", "Green", "Blue", multiple=True)
 NAME = question("What name?", "Robin", "Wren")
 
 
-def choose(told: Conversation) -> Script:
-    told = yield [say("Let me ask."), use("AskUserQuestion", questions=[DATABASE])]
-    yield [say(told.result().text)]
+def choose(conversation: Conversation) -> Script:
+    conversation = yield [say("Let me ask."), use("AskUserQuestion", questions=[DATABASE])]
+    yield [say(conversation.result().text)]
 
 
-def choose_more(told: Conversation) -> Script:
-    told = yield [use("AskUserQuestion", questions=[COLOURS, NAME])]
-    yield [say(told.result().text)]
+def choose_more(conversation: Conversation) -> Script:
+    conversation = yield [use("AskUserQuestion", questions=[COLOURS, NAME])]
+    yield [say(conversation.result().text)]
 
 
-def wave_away(told: Conversation) -> Script:
-    told = yield [use("AskUserQuestion", questions=[DATABASE])]
-    yield [say(f"{told.result().is_error}: {told.result().text}")]
+def wave_away(conversation: Conversation) -> Script:
+    conversation = yield [use("AskUserQuestion", questions=[DATABASE])]
+    yield [say(f"{conversation.result().is_error}: {conversation.result().text}")]
 
 
-def refuse(told: Conversation) -> Script:
-    told = yield [use("AskUserQuestion", questions=[DATABASE])]
-    yield [say(f"{told.result().is_error}: {told.result().text}")]
+def refuse(conversation: Conversation) -> Script:
+    conversation = yield [use("AskUserQuestion", questions=[DATABASE])]
+    yield [say(f"{conversation.result().is_error}: {conversation.result().text}")]
 
 
 SCRIPT = parts(choose=choose, choose_more=choose_more, wave_away=wave_away, refuse=refuse)
@@ -74,10 +74,10 @@ async def test_a_question_that_is_waved_away_tells_claude_why(talk: BedTalk) -> 
 
 
 async def test_a_question_is_asked_even_where_nothing_else_is(tmp_path: Path) -> None:
-    def script(told: Conversation) -> Script:
-        told = yield [use("Bash", command="echo unasked", description="Echo")]
-        told = yield [use("AskUserQuestion", questions=[DATABASE])]
-        yield [say(told.result().text)]
+    def script(conversation: Conversation) -> Script:
+        conversation = yield [use("Bash", command="echo unasked", description="Echo")]
+        conversation = yield [use("AskUserQuestion", questions=[DATABASE])]
+        yield [say(conversation.result().text)]
 
     async with Bed(tmp_path, script=script) as bed:
         talk = await bed.start("script", mode="bypassPermissions")

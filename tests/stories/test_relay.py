@@ -54,7 +54,7 @@ def relay_to(state: Path, **variables: str) -> StdioServerParameters:
     )
 
 
-async def said(call: asyncio.Task[Any]) -> tuple[bool, str]:
+async def result_of(call: asyncio.Task[Any]) -> tuple[bool, str]:
     async with asyncio.timeout(DEADLINE):
         result = await call
     [block] = result.content
@@ -80,7 +80,7 @@ async def test_the_sdks_own_client_finds_both_tools_and_gets_answers(tmp_path: P
         assert reason(await until_settled(served.hub.desk, raised.id)) == "the agent cancelled it"
         again = ask(client, "And now?")
         await served.hub.desk.answer((await next_ask(served.hub.desk)).id, words("yes"))
-        assert await said(again) == (False, "yes")
+        assert await result_of(again) == (False, "yes")
 
         # Several calls at once are several asks.
         calls = [ask(client, "First?"), ask(client, "Second?")]
@@ -89,7 +89,7 @@ async def test_the_sdks_own_client_finds_both_tools_and_gets_answers(tmp_path: P
         for raised in (other, one):
             assert isinstance(raised.body, Question)
             await served.hub.desk.answer(raised.id, words(f"to {raised.body.questions[0].question}"))
-        assert [await said(call) for call in calls] == [(False, "to First?"), (False, "to Second?")]
+        assert [await result_of(call) for call in calls] == [(False, "to First?"), (False, "to Second?")]
 
 
 async def test_the_sdks_own_client_gets_an_answer_over_http(tmp_path: Path, era: Era) -> None:
@@ -104,7 +104,7 @@ async def test_the_sdks_own_client_gets_an_answer_over_http(tmp_path: Path, era:
                 assert raised.agent == "agent"
                 await served.hub.desk.answer(raised.id, words("this one"))
 
-                assert await said(call) == (False, "this one")
+                assert await result_of(call) == (False, "this one")
 
 
 async def test_a_hub_that_is_killed_and_started_again_finds_the_questions_and_their_answers(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ async def test_a_hub_that_is_killed_and_started_again_finds_the_questions_and_th
             for each in known:
                 await answer(state, each, "still here")
 
-            assert [await said(call) for call in calls] == [(False, "still here")] * 2
+            assert [await result_of(call) for call in calls] == [(False, "still here")] * 2
             assert (await relay.hear())["result"]["content"][0]["text"] == "in time"
 
 
@@ -158,7 +158,7 @@ async def test_a_relay_that_is_killed_or_left_by_its_agent_withdraws_its_questio
 async def test_nobody_answers_in_time(tmp_path: Path) -> None:
     options = Options(ask_user_timeout=1)
     async with serve(tmp_path / "state", options=options), Client(relay_to(tmp_path / "state")) as client:
-        assert await said(ask(client)) == (
+        assert await result_of(ask(client)) == (
             True,
             "User did not respond within the timeout period. Proceeding with your best judgment.",
         )
@@ -167,14 +167,14 @@ async def test_nobody_answers_in_time(tmp_path: Path) -> None:
 async def test_no_hub_is_an_error_result_at_once_and_a_hub_that_comes_later_is_found(tmp_path: Path) -> None:
     state = tmp_path / "state"
     async with Client(relay_to(state), mode="legacy") as client:
-        is_error, text = await said(ask(client))
+        is_error, text = await result_of(ask(client))
         assert is_error
         assert text.startswith("No Handraise hub is running")
 
         async with serve(state) as served:
             call = ask(client)
             await served.hub.desk.answer((await next_ask(served.hub.desk)).id, words("here I am"))
-            assert await said(call) == (False, "here I am")
+            assert await result_of(call) == (False, "here I am")
 
 
 async def test_a_run_reaches_the_hub_as_its_file_says(tmp_path: Path) -> None:
@@ -182,12 +182,12 @@ async def test_a_run_reaches_the_hub_as_its_file_says(tmp_path: Path) -> None:
     async with serve(state) as served:
         project = await served.hub.desk.add_project(str(tmp_path), "here", Options())
         run = await asyncio.to_thread(HubClient(state).post, "/api/runs", {"project": "here", "timeout": 60})
-        told = json.loads(Path(run["path"]).read_text())
-        assert told["projectId"] == project.id
+        response = json.loads(Path(run["path"]).read_text())
+        assert response["projectId"] == project.id
         for without in ("neither", "socket"):
             own = tmp_path / f"without-{without}.json"
             own.touch(0o600)
-            own.write_text(json.dumps({key: told[key] for key in told if key != without}))
+            own.write_text(json.dumps({key: response[key] for key in response if key != without}))
             async with Client(relay_to(nowhere, ASK_USER_CONFIG=str(own))) as client:
                 call = ask(client)
                 raised = await next_ask(served.hub.desk)
@@ -195,7 +195,7 @@ async def test_a_run_reaches_the_hub_as_its_file_says(tmp_path: Path) -> None:
                 assert raised.expires_at is not None
                 assert (raised.expires_at - raised.opened_at).total_seconds() == pytest.approx(60, abs=1)
                 await served.hub.desk.answer(raised.id, words("by file"))
-                assert await said(call) == (False, "by file")
+                assert await result_of(call) == (False, "by file")
 
         # One that has ended is told so.
         await asyncio.to_thread(HubClient(state).delete, f"/api/runs/{run['streamToken']}")
@@ -242,8 +242,8 @@ class RelayProcess:
     async def hear(self) -> dict[str, Any]:
         assert self.process.stdout
         async with asyncio.timeout(DEADLINE):
-            told: dict[str, Any] = json.loads(await self.process.stdout.readline())
-        return told
+            response: dict[str, Any] = json.loads(await self.process.stdout.readline())
+        return response
 
     async def greet(self) -> None:
         about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
@@ -290,7 +290,7 @@ def owner(state: Path) -> httpx2.AsyncClient:
 
 
 async def open_asks(state: Path, many: int) -> list[dict[str, Any]]:
-    """As soon as there are so many."""
+    """As soon as there are this many."""
     async with owner(state) as client, client.stream("GET", "/api/feed", params={"after": 0}) as feed:
         async for line in feed.aiter_lines():
             if '"ask.opened"' in line:
@@ -302,8 +302,8 @@ async def open_asks(state: Path, many: int) -> list[dict[str, Any]]:
 
 async def answer(state: Path, ask_id: str, text: str) -> None:
     async with owner(state) as client:
-        told = await client.post(f"/api/asks/{ask_id}/answer", json={"answer": {"answers": [{"text": text}]}})
-        assert told.status_code == 200, told.text
+        response = await client.post(f"/api/asks/{ask_id}/answer", json={"answer": {"answers": [{"text": text}]}})
+        assert response.status_code == 200, response.text
 
 
 def reason(ask: Ask) -> str:

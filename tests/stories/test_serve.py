@@ -39,10 +39,10 @@ QUESTION = {
 NAMES = 'allowed_hosts = ["Hub.example", "other.example"]\n'
 
 
-def choose(told: Conversation) -> Script:
+def choose(conversation: Conversation) -> Script:
     while True:
-        told = yield [say("Let me ask."), use("AskUserQuestion", questions=[QUESTION])]
-        told = yield [say(f"Heard: {told.result().text}")]
+        conversation = yield [say("Let me ask."), use("AskUserQuestion", questions=[QUESTION])]
+        conversation = yield [say(f"Heard: {conversation.result().text}")]
 
 
 async def test_a_session_outlives_hubs_that_are_told_to_stop_and_ends_with_one_that_is_to_stop_it(
@@ -61,22 +61,22 @@ async def test_a_session_outlives_hubs_that_are_told_to_stop_and_ends_with_one_t
         assert (await command(environ, "ps"))[0] == 3
 
         async with serve(tmp_path, environ) as second:
-            assert "Reattached 1 session" in second.said
-            assert "Lost" not in second.said
+            assert "Reattached 1 session" in second.output
+            assert "Lost" not in second.output
             await until_nothing_lags_behind(second)
             await stop_under_an_open_page(second, signal.SIGINT)
         assert not (tmp_path / "state" / "hub.sock").exists()
 
         async with serve(tmp_path, environ, "--stop-sessions") as third, desk(tmp_path) as owner:
-            assert "Reattached 1 session" in third.said
-            assert "Lost" not in third.said
-            code, said = await command(environ, "answer", ask.id, "--choose", "SQLite")
-            assert (code, said) == (0, "Answered.\n")
-            told = await until(owner, TurnEnded)
-            assert any(isinstance(each, Text) and "SQLite" in each.text for each in told)
-            code, said = await command(environ, "answer", ask.id, "--choose", "Postgres")
+            assert "Reattached 1 session" in third.output
+            assert "Lost" not in third.output
+            code, text = await command(environ, "answer", ask.id, "--choose", "SQLite")
+            assert (code, text) == (0, "Answered.\n")
+            contents = await until(owner, TurnEnded)
+            assert any(isinstance(each, Text) and "SQLite" in each.text for each in contents)
+            code, text = await command(environ, "answer", ask.id, "--choose", "Postgres")
             assert code == 4
-            assert "Already answered by owner (terminal): SQLite." in said
+            assert "Already answered by owner (terminal): SQLite." in text
             assert (await command(environ, "answer", "a_none", "--choose", "x"))[0] == 1
             assert (await command(environ, "answer", ask.id, "--allow"))[0] in (1, 2, 4)
 
@@ -103,9 +103,9 @@ async def until_nothing_lags_behind(up: HubChild) -> None:
     async with httpx2.AsyncClient(base_url=up.base, headers=bearer) as client, asyncio.timeout(60):
         while "handraise_journal_lag_bytes 0.0" not in (await client.get("/metrics")).text:
             await asyncio.sleep(0.05)
-        told = (await client.get("/metrics")).text
-    assert 'handraise_asks_open{kind="question"} 1.0' in told
-    assert 'handraise_sessions{phase="working"} 1.0' in told
+        response = (await client.get("/metrics")).text
+    assert 'handraise_asks_open{kind="question"} 1.0' in response
+    assert 'handraise_sessions{phase="working"} 1.0' in response
 
 
 async def stop_under_an_open_page(up: HubChild, number: signal.Signals) -> None:  # lesson 52
@@ -117,7 +117,7 @@ async def stop_under_an_open_page(up: HubChild, number: signal.Signals) -> None:
 
 
 async def test_what_keeps_a_hub_from_coming_up_is_said(tmp_path: Path) -> None:
-    kept, exposed, strange = tmp_path / "kept", tmp_path / "exposed", tmp_path / "strange.toml"
+    record, exposed, strange = tmp_path / "kept", tmp_path / "exposed", tmp_path / "strange.toml"
     exposed.mkdir()
     exposed.chmod(0o755)
     strange.write_text("[web]\nprot = 1\n")
@@ -125,19 +125,19 @@ async def test_what_keeps_a_hub_from_coming_up_is_said(tmp_path: Path) -> None:
     make_certificate(certificate, key)
     swapped = tmp_path / "swapped.toml"
     swapped.write_text(f'[web]\ntls_cert = "{key}"\ntls_key = "{certificate}"\n')
-    settle_in(tmp_path, f'[store]\ndatabase = "{kept / "by-settings.db"}"\n')
+    settle_in(tmp_path, f'[store]\ndatabase = "{record / "by-settings.db"}"\n')
     environ = surroundings(tmp_path)
     other = {**environ, "HANDRAISE_STATE": str(tmp_path / "other")}
-    elsewhere = {**other, "HANDRAISE_STORE_DATABASE": str(kept / "other.db")}
-    in_the_clear = {**other, "HANDRAISE_STORE_DATABASE": str(kept / "in-the-clear.db")}
+    elsewhere = {**other, "HANDRAISE_STORE_DATABASE": str(record / "other.db")}
+    in_the_clear = {**other, "HANDRAISE_STORE_DATABASE": str(record / "in-the-clear.db")}
     async with serve(tmp_path, environ) as up:
-        assert (kept / "by-settings.db").exists()
+        assert (record / "by-settings.db").exists()
         assert not (tmp_path / "state" / "hub.db").exists()
         port = up.base.rpartition(":")[2]
         postgres = ("--database", "postgresql://ana:secret@db.example/hub")
         cases: list[tuple[dict[str, str], tuple[str, ...], list[str]]] = [
             (environ, (), [f"process {up.child.pid}", up.base]),
-            (other, (), [f"A hub is already running on {kept / 'by-settings.db'} (process {up.child.pid})"]),
+            (other, (), [f"A hub is already running on {record / 'by-settings.db'} (process {up.child.pid})"]),
             (elsewhere, ("--port", port), [f"Port {port} is in use"]),
             (in_the_clear, ("--host", "0.0.0.0"), ["without TLS would expose the hub"]),
             ({**elsewhere, "HANDRAISE_CONFIG": str(swapped)}, (), ["aren't a certificate and its key"]),
@@ -162,27 +162,27 @@ async def test_what_keeps_a_hub_from_coming_up_is_said(tmp_path: Path) -> None:
             assert "secret" not in err
             for each in wanted:
                 assert each in err, (case, err)
-        assert not (kept / "in-the-clear.db").exists()
+        assert not (record / "in-the-clear.db").exists()
         assert await up.stop() < 5
 
 
 async def test_the_variable_is_over_the_settings_and_the_command_line_over_both(tmp_path: Path) -> None:
-    kept = tmp_path / "kept"
-    settle_in(tmp_path, f'[store]\ndatabase = "{kept / "by-settings.db"}"\n')
+    record = tmp_path / "kept"
+    settle_in(tmp_path, f'[store]\ndatabase = "{record / "by-settings.db"}"\n')
     environ = surroundings(tmp_path)
-    environ["HANDRAISE_STORE_DATABASE"] = str(kept / "by-variable.db")
+    environ["HANDRAISE_STORE_DATABASE"] = str(record / "by-variable.db")
     async with serve(tmp_path, environ) as up:
-        assert (kept / "by-variable.db").exists()
-        code, said = await command(environ, "doctor")
+        assert (record / "by-variable.db").exists()
+        code, text = await command(environ, "doctor")
         assert code == 0
-        assert f'store.database = "{kept / "by-variable.db"}"' in said
+        assert f'store.database = "{record / "by-variable.db"}"' in text
         await up.stop()
-    (kept / "by-variable.db").unlink()
-    async with serve(tmp_path, environ, "--database", f"sqlite://{kept / 'by-option.db'}") as up:
-        assert (kept / "by-option.db").exists()
+    (record / "by-variable.db").unlink()
+    async with serve(tmp_path, environ, "--database", f"sqlite://{record / 'by-option.db'}") as up:
+        assert (record / "by-option.db").exists()
         await up.stop()
-    assert not (kept / "by-variable.db").exists()
-    assert not (kept / "by-settings.db").exists()
+    assert not (record / "by-variable.db").exists()
+    assert not (record / "by-settings.db").exists()
     assert not (tmp_path / "state" / "hub.db").exists()
 
 
@@ -318,9 +318,9 @@ async def test_idle_clients_do_not_keep_the_owner_out_where_files_are_few(tmp_pa
             for _ in range(80):
                 held.append(socket.socket(family))
                 held[-1].connect(address)
-        code, said = await command(environ, "ps")
-        assert code == 0, said
-        assert "sessions" in said
+        code, text = await command(environ, "ps")
+        assert code == 0, text
+        assert "sessions" in text
     finally:
         for each in held:
             each.close()

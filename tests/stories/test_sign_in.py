@@ -11,9 +11,9 @@ from stories.house import House, seen
 from stories.timeline import only
 
 
-def answers(told: Conversation) -> Script:
+def answers(conversation: Conversation) -> Script:
     while True:
-        told = yield [say(f"Heard: {told.text}")]
+        conversation = yield [say(f"Heard: {conversation.text}")]
 
 
 class SignedOut(House):

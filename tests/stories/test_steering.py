@@ -9,36 +9,36 @@ from handraise.wire.frames import ControlCancel, Init, Lifecycle, Result, Status
 from stories.bed import Bed, BedTalk, answered, parts
 
 
-def write_and_hear(told: Conversation) -> Script:
-    told = yield [use("Write", file_path=f"{told.directory}/note.txt", content="one")]
-    yield [say(f"Heard: {told.system.splitlines()}")]
+def write_and_hear(conversation: Conversation) -> Script:
+    conversation = yield [use("Write", file_path=f"{conversation.directory}/note.txt", content="one")]
+    yield [say(f"Heard: {conversation.system.splitlines()}")]
 
 
-def think(told: Conversation) -> Script:
-    told = yield [say("First,"), hold("thinking"), say("done.")]
-    yield [say(f"Then: {told.text}")]
+def think(conversation: Conversation) -> Script:
+    conversation = yield [say("First,"), hold("thinking"), say("done.")]
+    yield [say(f"Then: {conversation.text}")]
 
 
-def write_never(told: Conversation) -> Script:
-    told = yield [use("Write", file_path=f"{told.directory}/never.txt", content="never")]
-    yield [say(f"You said: {told.text.splitlines()[-1]}")]
+def write_never(conversation: Conversation) -> Script:
+    conversation = yield [use("Write", file_path=f"{conversation.directory}/never.txt", content="never")]
+    yield [say(f"You said: {conversation.text.splitlines()[-1]}")]
 
 
-def begin_to_speak(told: Conversation) -> Script:
+def begin_to_speak(conversation: Conversation) -> Script:
     yield [say("I am about to"), hold("speaking"), say("never heard")]
     yield [say("Here.")]
 
 
-def write_with_a_model(told: Conversation) -> Script:
-    told = yield [use("Write", file_path=f"{told.directory}/other.txt", content="one")]
+def write_with_a_model(conversation: Conversation) -> Script:
+    conversation = yield [use("Write", file_path=f"{conversation.directory}/other.txt", content="one")]
     yield [say("Written.")]
 
 
-def write_three(told: Conversation) -> Script:
-    told = yield [use("Write", file_path=f"{told.directory}/one.txt", content="one")]
-    told = yield [use("Write", file_path=f"{told.directory}/two.txt", content="two")]
-    told = yield [say("Written.")]
-    yield [use("Write", file_path=f"{told.directory}/three.txt", content="three")]
+def write_three(conversation: Conversation) -> Script:
+    conversation = yield [use("Write", file_path=f"{conversation.directory}/one.txt", content="one")]
+    conversation = yield [use("Write", file_path=f"{conversation.directory}/two.txt", content="two")]
+    conversation = yield [say("Written.")]
+    yield [use("Write", file_path=f"{conversation.directory}/three.txt", content="three")]
     yield [say("Two, then.")]
 
 
@@ -56,9 +56,9 @@ async def test_what_is_said_during_a_tool_call_reaches_claude_with_the_tools_res
     await talk.say("write_and_hear")
     request_id, asked = await talk.until_asked()
     say_id = await talk.say("and mind the gap")
-    await talk.until(Lifecycle, lambda told: (told.command_uuid, told.state) == (say_id, "queued"))
+    await talk.until(Lifecycle, lambda text: (text.command_uuid, text.state) == (say_id, "queued"))
     await talk.allow(request_id, asked)
-    echo = await talk.until(User, lambda told: told.uuid == say_id)
+    echo = await talk.until(User, lambda text: text.uuid == say_id)
 
     assert echo.is_replay
     assert "mind the gap" in answered(await talk.until(Result))
@@ -68,11 +68,11 @@ async def test_what_is_said_during_the_last_reply_is_taken_up_after_it(bed: Bed,
     await talk.say("think")
     await bed.model.held("thinking")
     say_id = await talk.say("two")
-    await talk.until(Lifecycle, lambda told: (told.command_uuid, told.state) == (say_id, "queued"))
+    await talk.until(Lifecycle, lambda text: (text.command_uuid, text.state) == (say_id, "queued"))
     bed.model.release("thinking")
 
     assert answered(await talk.until(Result)) == "done."
-    echo = await talk.until(User, lambda told: told.uuid == say_id)
+    echo = await talk.until(User, lambda text: text.uuid == say_id)
     assert echo.is_replay
     assert answered(await talk.until(Result)) == "Then: two"
 
@@ -144,7 +144,7 @@ async def test_another_mode_holds_from_the_next_tool_on(bed: Bed, talk: BedTalk)
     assert (await talk.until(Init)).mode == "default"
     request_id, asked = await talk.until_asked()
     assert asked.tool_name == "Write"
-    assert [told.mode for told in talk.heard if isinstance(told, Status) and told.mode] == [
+    assert [contents.mode for contents in talk.heard if isinstance(contents, Status) and contents.mode] == [
         "acceptEdits",
         "default",
     ]

@@ -42,7 +42,7 @@ async def identities(lines: asyncio.StreamReader, number: int) -> list[Identity]
 
 @pytest.mark.parametrize("politely", [True, False])
 async def test_what_a_tool_started_ends_with_claude_even_if_it_was_daemonised(tmp_path: Path, politely: bool) -> None:
-    def script(told: Conversation) -> Script:
+    def script(conversation: Conversation) -> Script:
         yield [use("Bash", command=f"(setsid {STAY} >/dev/null 2>&1 </dev/null &)", description="Leave something")]
         yield [say("Left.")]
         # One that lost its parent and has a session of its own, one in the background, one that the tool waits for.

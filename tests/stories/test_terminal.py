@@ -14,14 +14,18 @@ from surfaces.terminal.pseudo import BACKSPACE, CTRL_C, CTRL_D, CTRL_U, ENTER
 
 
 async def test_from_the_first_word_to_the_price_of_the_turn(tmp_path: Path) -> None:
-    def script(told: Conversation) -> Script:
-        choosing = choose_then_run(told)
-        told = yield next(choosing)
+    def script(conversation: Conversation) -> Script:
+        choosing = choose_then_run(conversation)
+        conversation = yield next(choosing)
         for _ in range(3):
-            told = yield choosing.send(told)
-        told = yield [say("Working on it."), hold("steered"), use("Read", file_path=f"{told.directory}/x")]
-        told = yield [say(f"I heard: {' '.join([told.text, *told.asides])}")]
-        told = yield [say("One moment."), hold("asked"), use("Bash", command="echo hi > made.txt")]
+            conversation = yield choosing.send(conversation)
+        conversation = yield [
+            say("Working on it."),
+            hold("steered"),
+            use("Read", file_path=f"{conversation.directory}/x"),
+        ]
+        conversation = yield [say(f"I heard: {' '.join([conversation.text, *conversation.asides])}")]
+        conversation = yield [say("One moment."), hold("asked"), use("Bash", command="echo hi > made.txt")]
         yield [say("Made.")]
 
     async with desk(tmp_path, script) as (laid, _), laid.terminal("run", "Choose and count.") as terminal:
@@ -41,7 +45,7 @@ async def test_from_the_first_word_to_the_price_of_the_turn(tmp_path: Path) -> N
         laid.home.model.release("steered")
         await terminal.until("I heard:", "Use the other file", "idle · ", gone="message queued")
 
-        # Whoever types goes on typing when an ask comes.
+        # A person who is typing keeps typing when an ask appears.
         terminal.type("Now make it", ENTER)
         await terminal.until("One moment.")
         terminal.type("half a sent")
@@ -62,10 +66,10 @@ async def test_from_the_first_word_to_the_price_of_the_turn(tmp_path: Path) -> N
 
 
 def rushing(paragraphs: int) -> Scripted:
-    def script(told: Conversation) -> Script:
+    def script(conversation: Conversation) -> Script:
         text = "\n\n".join(f"Paragraph {number}." for number in range(paragraphs))
-        told = yield [say(text, pace=0.004), hold("never"), say("Too late.")]
-        yield [say(f"I heard: {' '.join([told.text, *told.asides])}")]
+        conversation = yield [say(text, pace=0.004), hold("never"), say("Too late.")]
+        yield [say(f"I heard: {' '.join([conversation.text, *conversation.asides])}")]
 
     return script
 
@@ -97,9 +101,9 @@ async def interrupt_and_leave(tmp: Path, paragraphs: int, rounds: int) -> None:
         above = terminal.everything.partition("Interrupting the turn")[0]
         terminal.type(ENTER)
         await terminal.until("I heard:", typed, "idle")
-        told = [row for row in above.splitlines() if "Paragraph" in row]
-        assert len(told) > 3
-        assert [row for row in told if not re.fullmatch(r"\s*Paragraph \d+\.", row)] == []
+        calls = [row for row in above.splitlines() if "Paragraph" in row]
+        assert len(calls) > 3
+        assert [row for row in calls if not re.fullmatch(r"\s*Paragraph \d+\.", row)] == []
 
         terminal.type(CTRL_C)
         terminal.type(CTRL_C)

@@ -23,17 +23,20 @@ DOT = bytes.fromhex(
 )
 
 
-def choosing(told: Conversation) -> Script:
-    """Asks and counts whenever it is to choose, and says what it was told to whatever else it hears."""
+def choosing(conversation: Conversation) -> Script:
+    """Asks and counts for each `Choose`, and repeats any other message."""
     while True:
-        if "Choose" not in told.text:
-            told = yield [say(f"I was told: {told.text} And I see {len(told.images)} picture.")]
+        if "Choose" not in conversation.text:
+            conversation = yield [say(f"I was told: {conversation.text} And I see {len(conversation.images)} picture.")]
             continue
-        told = yield [say("Let me **ask** first."), use("AskUserQuestion", questions=[QUESTION])]
-        if not told.text:
-            told = yield [say("Now I count."), use("Bash", command="python3 -c 'print(6*7)'", description="Count")]
-        if not told.text:
-            told = yield [say(f"# Done\n\n- it said `{told.result().text}`")]
+        conversation = yield [say("Let me **ask** first."), use("AskUserQuestion", questions=[QUESTION])]
+        if not conversation.text:
+            conversation = yield [
+                say("Now I count."),
+                use("Bash", command="python3 -c 'print(6*7)'", description="Count"),
+            ]
+        if not conversation.text:
+            conversation = yield [say(f"# Done\n\n- it said `{conversation.result().text}`")]
 
 
 async def test_who_leaves_a_session_or_is_left_by_it_is_told_so(tmp_path: Path) -> None:
@@ -106,7 +109,7 @@ async def until_ended(up: RunningHub, session: str) -> None:
 
 async def test_a_script_runs_a_session_answers_it_goes_on_with_it_and_forks_it(tmp_path: Path) -> None:
     async with desk(tmp_path, choosing) as (laid, up):
-        # It says how to answer, and goes on when somebody has.
+        # It says how to answer, and continues after an answer.
         async with laid.running("run", stdin=b"Choose and count.") as running:
             question = await opened(up, Question)
             await running.until("✋ Which database?")
@@ -121,16 +124,16 @@ async def test_a_script_runs_a_session_answers_it_goes_on_with_it_and_forks_it(t
         assert "\x1b" not in out
         assert "Come back with: handraise attach s_" in err
 
-        # A session that was stopped goes on; a pipe that nobody writes to holds nothing up.
+        # A stopped session continues; a pipe that nobody writes to blocks nothing.
         assert question.session is not None
         await laid.script("stop", question.session)
         await until_ended(up, question.session)
-        heard, told = os.pipe()
+        heard, result = os.pipe()
         try:
             code, out, err = await laid.script("run", "--resume", question.session, "Two.", stdin=heard)
         finally:
             os.close(heard)
-            os.close(told)
+            os.close(result)
         assert code == 0, err
         assert "No input on stdin after 5 s; continuing." in err
         assert "I was told: Two." in out
@@ -216,10 +219,10 @@ async def test_ctrl_c_while_the_hub_is_being_started_starts_no_session(tmp_path:
 
 
 def _is_started(state: Path) -> bool:
-    """Whether there is a process that is to be the hub of this folder."""
+    """Whether a process exists that will be the hub of this folder."""
     for each in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
-            said = each.read_bytes().split(b"\0")
-            if b"serve" in said and os.fsencode(state) in said:
+            text = each.read_bytes().split(b"\0")
+            if b"serve" in text and os.fsencode(state) in text:
                 return True
     return False

@@ -18,10 +18,10 @@ QUESTION = {
 }
 
 
-def call_three(told: Conversation) -> Script:
-    told = yield [use("Bash", command=f"touch {told.directory}/ruled", description="Touch a file")]
-    told = yield [use("Bash", command=f"date > {told.directory}/asked", description="Note the time")]
-    told = yield [use("AskUserQuestion", questions=[QUESTION])]
+def call_three(conversation: Conversation) -> Script:
+    conversation = yield [use("Bash", command=f"touch {conversation.directory}/ruled", description="Touch a file")]
+    conversation = yield [use("Bash", command=f"date > {conversation.directory}/asked", description="Note the time")]
+    conversation = yield [use("AskUserQuestion", questions=[QUESTION])]
     yield [say("Done.")]
 
 

@@ -57,33 +57,33 @@ QUESTIONS = [
 def telling(parts: int) -> Scripted:
     """A session with this many parts, one turn each, with asks of every kind. It checks each answer."""
 
-    def script(told: Conversation) -> Script:
+    def script(conversation: Conversation) -> Script:
         for part in range(1, parts + 1):
-            assert told.text == f"{NEXT}{part}."
-            told = yield [say(f"Part {part}."), use("AskUserQuestion", questions=QUESTIONS)]
-            assert f'"{WHERE}"="left"' in told.result().text
-            assert f'"{WHAT}"="right, and more"' in told.result().text
-            told = yield [use("Bash", command=f"echo {part}-allowed >> log.txt")]
-            assert not told.result().is_error
-            told = yield [use("Bash", command=f"echo {part}-{FORBIDDEN} >> log.txt")]
-            assert told.result().is_error
-            assert DENIAL in told.result().text
-            told = yield [use("Bash", command=f"echo {part}-{CHANGED} >> log.txt")]
-            assert not told.result().is_error
-            told = yield [use("Bash", command=f"echo {part}-steered >> log.txt  # {STEERING}{part}.")]
-            assert not told.result().is_error
+            assert conversation.text == f"{NEXT}{part}."
+            conversation = yield [say(f"Part {part}."), use("AskUserQuestion", questions=QUESTIONS)]
+            assert f'"{WHERE}"="left"' in conversation.result().text
+            assert f'"{WHAT}"="right, and more"' in conversation.result().text
+            conversation = yield [use("Bash", command=f"echo {part}-allowed >> log.txt")]
+            assert not conversation.result().is_error
+            conversation = yield [use("Bash", command=f"echo {part}-{FORBIDDEN} >> log.txt")]
+            assert conversation.result().is_error
+            assert DENIAL in conversation.result().text
+            conversation = yield [use("Bash", command=f"echo {part}-{CHANGED} >> log.txt")]
+            assert not conversation.result().is_error
+            conversation = yield [use("Bash", command=f"echo {part}-steered >> log.txt  # {STEERING}{part}.")]
+            assert not conversation.result().is_error
             for _ in range(2):
-                told = yield [use("Bash", command=f"mkdir -p {KEPT}-{part}")]
-                assert not told.result().is_error
-            told = yield [say("Now a plan."), use("EnterPlanMode")]
-            told = yield from propose(told, f"# Part {part}\n\n1. A step.")
-            assert told.result().is_error
-            assert REVISION in told.result().text
-            told = yield from propose(told, f"# Part {part}\n\n1. A step.\n2. {REVISION}")
-            assert not told.result().is_error
-            told = yield [use("mcp__forms__deliver", parcel=f"parcel {part}")]
-            assert STREET in told.result().text
-            told = yield [say(f"{NEXT}{part + 1}." if part < parts else OVER)]
+                conversation = yield [use("Bash", command=f"mkdir -p {KEPT}-{part}")]
+                assert not conversation.result().is_error
+            conversation = yield [say("Now a plan."), use("EnterPlanMode")]
+            conversation = yield from propose(conversation, f"# Part {part}\n\n1. A step.")
+            assert conversation.result().is_error
+            assert REVISION in conversation.result().text
+            conversation = yield from propose(conversation, f"# Part {part}\n\n1. A step.\n2. {REVISION}")
+            assert not conversation.result().is_error
+            conversation = yield [use("mcp__forms__deliver", parcel=f"parcel {part}")]
+            assert STREET in conversation.result().text
+            conversation = yield [say(f"{NEXT}{part + 1}." if part < parts else OVER)]
 
     return script
 
@@ -95,7 +95,7 @@ class Outcome:
     timelines: dict[str, list[str]]
     asks: dict[str, list[Ask]]
     logs: dict[str, str]
-    told: dict[str, str]
+    heard: dict[str, str]
     """Whatever the model was told in the end: the last request of each session, without what Claude said itself."""
     mistakes: str
     kills: int
@@ -143,8 +143,8 @@ class Theatre:
         for kills in range(wanted):
             if await self._one_life(dice):
                 return kills
-        async with self._hub() as said:
-            assert await _hear(said, b"finished\n"), (self._tmp / "hubs.log").read_text()
+        async with self._hub() as text:
+            assert await _hear(text, b"finished\n"), (self._tmp / "hubs.log").read_text()
         return wanted
 
     async def _one_life(self, dice: random.Random) -> bool:
@@ -154,19 +154,19 @@ class Theatre:
         first = dice.choice((b"", b"up\n", b"answered\n", b"moment", b"moment"))
         if first == b"moment":
             waits, moment, first = LONGEST_LIFE, dice.randint(1, MOMENTS), b"up\n"
-        async with self._hub(moment) as said:
-            if first and not await _hear(said, first):
+        async with self._hub(moment) as text:
+            if first and not await _hear(text, first):
                 return False
             try:
                 async with asyncio.timeout(waits):
-                    return await _hear(said, b"finished\n")
+                    return await _hear(text, b"finished\n")
             except TimeoutError:
                 return False
 
     @asynccontextmanager
     async def _hub(self, moment: int = 0) -> AsyncIterator[asyncio.StreamReader]:
         """A hub's life, which ends by SIGKILL, and what it says."""
-        said = asyncio.StreamReader()
+        text = asyncio.StreamReader()
         with (
             open(self._tmp / "hubs.log", "ab") as log,
             subprocess.Popen(
@@ -176,10 +176,10 @@ class Theatre:
             ) as process,
         ):
             hearing, _ = await asyncio.get_running_loop().connect_read_pipe(
-                lambda: asyncio.StreamReaderProtocol(said), process.stdout
+                lambda: asyncio.StreamReaderProtocol(text), process.stdout
             )
             try:
-                yield said
+                yield text
             finally:
                 process.kill()
                 hearing.close()
@@ -198,24 +198,24 @@ class Theatre:
                 timelines={title: _timeline([item.read() for item in items[title]], self._tmp) for title in ids},
                 asks={title: await desk.asks(state=None, session=session) for title, session in ids.items()},
                 logs={title: (self._tmp / title / "log.txt").read_text() for title in ids},
-                told={title: _told(self._model.requests(title)) for title in ids},
+                heard={title: _heard(self._model.requests(title)) for title in ids},
                 mistakes="".join(self._model.errors) + (self._tmp / "hubs.log").read_text(),
                 kills=kills,
             )
 
 
-async def _hear(said: asyncio.StreamReader, wanted: bytes) -> bool:
+async def _hear(text: asyncio.StreamReader, wanted: bytes) -> bool:
     """Whether this, or that the story is over, was said before the hub died."""
     while True:
         async with asyncio.timeout(SILENCE):
-            line = await said.readline()
+            line = await text.readline()
         if line in (wanted, b"finished\n"):
             return True
         if not line:
             return False
 
 
-def _told(requests: Sequence[Request]) -> str:
+def _heard(requests: Sequence[Request]) -> str:
     last = [request for request in requests if not request.is_side][-1]
     return str([message for message in last.messages if message["role"] != "assistant"])
 
@@ -270,8 +270,8 @@ async def play_both(tmp: Path, seed: int, *, sessions: int, parts: int, limit: i
             assert (len(answered), len(by_person)) == (len(asks), len(asks) - parts)
             assert outcome.logs[title].split() == [f"{part}-{word}" for part in range(1, parts + 1) for word in RUN]
             for part in range(1, parts + 1):
-                assert outcome.told[title].count(f"{NEXT}{part}.") == 1
-                assert outcome.told[title].count(f"{STEERED}{part}.") == 1
+                assert outcome.heard[title].count(f"{NEXT}{part}.") == 1
+                assert outcome.heard[title].count(f"{STEERED}{part}.") == 1
     for title, timeline in calm.result().timelines.items():
         assert torn.result().timelines[title] == timeline
     return torn.result()

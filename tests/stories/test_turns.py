@@ -30,29 +30,29 @@ def picture(data: str) -> dict[str, object]:
     return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
 
 
-def said(talk: BedTalk) -> list[object]:
+def blocks_of(talk: BedTalk) -> list[object]:
     return [block for frame in talk.heard if isinstance(frame, Assistant) for block in frame.message.content]
 
 
-def greet(told: Conversation) -> Script:
-    yield [think("A greeting."), say(f"Good day, you said {told.text!r}.")]
+def greet(conversation: Conversation) -> Script:
+    yield [think("A greeting."), say(f"Good day, you said {conversation.text!r}.")]
 
 
-def converse(told: Conversation) -> Script:
-    told = yield [say(f"first: {told.text}")]
-    yield [say(f"second: {told.text}")]
+def converse(conversation: Conversation) -> Script:
+    conversation = yield [say(f"first: {conversation.text}")]
+    yield [say(f"second: {conversation.text}")]
 
 
-def look(told: Conversation) -> Script:
-    yield [say(f"{told.text}: {[image.media_type for image in told.images]}")]
+def look(conversation: Conversation) -> Script:
+    yield [say(f"{conversation.text}: {[image.media_type for image in conversation.images]}")]
 
 
-def overloaded(told: Conversation) -> Script:
+def overloaded(conversation: Conversation) -> Script:
     yield [fail(529, "overloaded_error", retry_after=0)]
     yield [say("Here I am.")]
 
 
-def refused(told: Conversation) -> Script:
+def refused(conversation: Conversation) -> Script:
     yield [fail(403, "permission_error", "no such luck")]
     yield [say("Better.")]
 
@@ -65,15 +65,15 @@ async def test_words_arrive_piece_by_piece_and_then_whole(bed: Bed, talk: BedTal
     whole = answered(await talk.until(Result))
 
     assert whole == "Good day, you said 'greet'."
-    assert said(talk) == [ThinkingBlock("A greeting."), TextBlock(whole)]
+    assert blocks_of(talk) == [ThinkingBlock("A greeting."), TextBlock(whole)]
     events = [frame.event for frame in talk.heard if isinstance(frame, StreamEvent)]
     assert "".join(event.delta.text or "" for event in events if event.delta) == whole
     began = next(frame for frame in talk.heard if isinstance(frame, Init))
     assert began.cwd == str(bed.work)
     assert began.mode == "default"
-    await talk.until(Lifecycle, lambda told: (told.command_uuid, told.state) == (say_id, "completed"))
-    told = [frame.state for frame in talk.heard if isinstance(frame, Lifecycle) and frame.command_uuid == say_id]
-    assert told == ["queued", "started", "completed"]
+    await talk.until(Lifecycle, lambda contents: (contents.command_uuid, contents.state) == (say_id, "completed"))
+    contents = [frame.state for frame in talk.heard if isinstance(frame, Lifecycle) and frame.command_uuid == say_id]
+    assert contents == ["queued", "started", "completed"]
 
 
 async def test_a_conversation_goes_on_turn_after_turn_in_one_process(talk: BedTalk) -> None:

@@ -85,9 +85,9 @@ class Stay:
 
     async def until_turn(self, number: int = 1) -> list[Content]:
         """Up to the end of a turn, when Claude is idle."""
-        told = await self.seen(times(number, TurnEnded))
+        contents = await self.seen(times(number, TurnEnded))
         await self.until_idle()
-        return told
+        return contents
 
     async def until_idle(self) -> None:
         await until_phase(self.desk, self.session, "idle")

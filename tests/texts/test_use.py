@@ -13,7 +13,7 @@ from handraise.texts.catalogue import FOLDER, flat
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "handraise"
 PAGE = ROOT / "web" / "src"
-AREAS = ("card", "terminal", "push", "why", "sessions", "error")
+AREAS = ("card", "terminal", "push", "why", "sessions", "error", "doctor")
 """The areas that Python speaks from; the page has its own."""
 MESSAGES = {key: message for area in AREAS for key, message in flat(Catalogue("en").area(area), f"{area}.")}
 KEY = re.compile(rf"(?:{'|'.join(AREAS)})\.[\w.]*\w")
@@ -29,7 +29,7 @@ class TextUse(Struct, frozen=True):
 
 
 def pattern_of(node: ast.expr) -> list[str]:
-    """The keys that an expression may be; a part that is only known when it runs stands for one name."""
+    """The keys that an expression may be; a part that is only known at run time stands for one name."""
     match node:
         case ast.Constant(value=str() as key):
             return [re.escape(key)]

@@ -20,7 +20,7 @@ def line(**fields: Any) -> bytes:
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def said(**fields: Any) -> bytes:
+def full_line(**fields: Any) -> bytes:
     """A line with the fields that nearly every one has, after the others."""
     return line(**fields, session_id=SESSION, uuid="a6664cb5-041b-44c0-81a9-e65dfa42d424")
 
@@ -28,15 +28,15 @@ def said(**fields: Any) -> bytes:
 def assistant(*content: Any, **more: Any) -> bytes:
     message: dict[str, Any] = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-opus-5-5"}
     message |= {"content": list(content), "stop_reason": None, "usage": USAGE}
-    return said(type="assistant", message=message, parent_tool_use_id=None, **more)
+    return full_line(type="assistant", message=message, parent_tool_use_id=None, **more)
 
 
 def user(content: Any, **more: Any) -> bytes:
-    return said(type="user", message={"role": "user", "content": content}, parent_tool_use_id=None, **more)
+    return full_line(type="user", message={"role": "user", "content": content}, parent_tool_use_id=None, **more)
 
 
 def event(**fields: Any) -> bytes:
-    return said(type="stream_event", event=fields, parent_tool_use_id=None)
+    return full_line(type="stream_event", event=fields, parent_tool_use_id=None)
 
 
 def request(request_id: str, **fields: Any) -> bytes:
@@ -44,7 +44,7 @@ def request(request_id: str, **fields: Any) -> bytes:
 
 
 ALL = {
-    "init": said(
+    "init": full_line(
         type="system",
         subtype="init",
         cwd="/work",
@@ -55,8 +55,8 @@ ALL = {
         slash_commands=["compact"],
         claude_code_version="2.1.325",
     ),
-    "status": said(type="system", subtype="status", status="requesting", permissionMode="acceptEdits"),
-    "task": said(
+    "status": full_line(type="system", subtype="status", status="requesting", permissionMode="acceptEdits"),
+    "task": full_line(
         type="system",
         subtype="task_started",
         task_id="t1",
@@ -64,13 +64,13 @@ ALL = {
         description="Look around",
         task_type="local_agent",
     ),
-    "task progress": said(type="system", subtype="task_progress", task_id="t1", last_tool_name="Read", usage={}),
-    "task update": said(type="system", subtype="task_updated", task_id="t1", patch={"status": "completed"}),
-    "task end": said(type="system", subtype="task_notification", task_id="t1", status="completed", summary="Done"),
-    "retry": said(
+    "task progress": full_line(type="system", subtype="task_progress", task_id="t1", last_tool_name="Read", usage={}),
+    "task update": full_line(type="system", subtype="task_updated", task_id="t1", patch={"status": "completed"}),
+    "task end": full_line(type="system", subtype="task_notification", task_id="t1", status="completed", summary="Done"),
+    "retry": full_line(
         type="system", subtype="api_retry", attempt=1, max_retries=10, retry_delay_ms=512.5, error_status=529, error="x"
     ),
-    "lifecycle": said(type="command_lifecycle", command_uuid="6c5a", state="queued"),
+    "lifecycle": full_line(type="command_lifecycle", command_uuid="6c5a", state="queued"),
     "text": assistant({"type": "text", "text": "Grüße, “you” 🎈"}),
     "thinking": assistant({"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}),
     "tool use": assistant({"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "ls\n-l"}}),
@@ -90,8 +90,8 @@ ALL = {
     "json delta": event(type="content_block_delta", index=1, delta={"type": "input_json_delta", "partial_json": '{"c'}),
     "message delta": event(type="message_delta", delta={"stop_reason": "end_turn"}, usage=USAGE),
     "message stop": event(type="message_stop"),
-    "progress": said(type="tool_progress", tool_use_id="toolu_1", tool_name="Bash", elapsed_time_seconds=30.1),
-    "rate limit": said(type="rate_limit_event", rate_limit_info={"status": "allowed", "resetsAt": 1794779380}),
+    "progress": full_line(type="tool_progress", tool_use_id="toolu_1", tool_name="Bash", elapsed_time_seconds=30.1),
+    "rate limit": full_line(type="rate_limit_event", rate_limit_info={"status": "allowed", "resetsAt": 1794779380}),
     # 2.1.325 puts the type late.
     "result": line(
         duration_api_ms=323,
@@ -107,7 +107,9 @@ ALL = {
         num_turns=3,
         result="Done.",
     ),
-    "failed": said(type="result", subtype="error_during_execution", is_error=True, errors=["No conversation found"]),
+    "failed": full_line(
+        type="result", subtype="error_during_execution", is_error=True, errors=["No conversation found"]
+    ),
     "permission": request(
         "r-1",
         subtype="can_use_tool",
@@ -148,8 +150,8 @@ ALL = {
         type="control_response", response={"subtype": "success", "request_id": "ours-1", "response": {"mode": "plan"}}
     ),
     "refused": line(type="control_response", response={"subtype": "error", "request_id": "ours-2", "error": "no"}),
-    "unknown": said(type="weather_report", subtype="sunny", degrees=21),
-    "unknown system": said(type="system", subtype="thinking_tokens", estimated_tokens=52),
+    "unknown": full_line(type="weather_report", subtype="sunny", degrees=21),
+    "unknown system": full_line(type="system", subtype="thinking_tokens", estimated_tokens=52),
     "unknown block": assistant({"type": "hologram", "depth": 3}, {"type": "text", "text": "beside it"}),
 }
 

@@ -31,9 +31,9 @@ def asked(*names: str) -> Connection:
 
 def response(line: bytes) -> Any:
     assert line.count(b"\n") == 1
-    told = json.loads(line)
-    assert told["type"] == "control_response"
-    return told["response"]
+    body = json.loads(line)
+    assert body["type"] == "control_response"
+    return body["response"]
 
 
 def received(stream: bytes, *ends: int, limit: int = 1_000_000) -> list[Any]:
@@ -148,8 +148,8 @@ def test_memory_stays_bounded_while_two_hundred_megabytes_of_one_line_go_by() ->
 def test_an_allowed_request_always_gets_an_input_back() -> None:  # lesson 2
     wire = asked("permission")
     assert wire.open_requests == {"r-1"}
-    told = response(wire.send_allow("r-1", {"command": "ls"}))
-    assert told == {
+    body = response(wire.send_allow("r-1", {"command": "ls"}))
+    assert body == {
         "subtype": "success",
         "request_id": "r-1",
         "response": {"behavior": "allow", "updatedInput": {"command": "ls"}},
@@ -159,8 +159,8 @@ def test_an_allowed_request_always_gets_an_input_back() -> None:  # lesson 2
 
 def test_an_allowed_request_may_carry_permissions() -> None:
     permissions = [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]
-    told = response(asked("permission").send_allow("r-1", {}, permissions))
-    assert told["response"]["updatedPermissions"] == permissions
+    body = response(asked("permission").send_allow("r-1", {}, permissions))
+    assert body["response"]["updatedPermissions"] == permissions
 
 
 def test_a_denial_carries_its_reason_and_may_end_the_turn() -> None:
@@ -168,8 +168,8 @@ def test_a_denial_carries_its_reason_and_may_end_the_turn() -> None:
         "behavior": "deny",
         "message": "not today",
     }
-    told = response(asked("permission").send_deny("r-1", "stop", interrupt=True))
-    assert told["response"]["interrupt"] is True
+    body = response(asked("permission").send_deny("r-1", "stop", interrupt=True))
+    assert body["response"]["interrupt"] is True
 
 
 def test_forms_tools_and_refusals_are_answered() -> None:
@@ -278,16 +278,16 @@ def test_decoding_then_encoding_an_input_is_faithful(request_id: str, tool_input
     assert isinstance(got.frame, ControlRequest)
     assert isinstance(got.frame.request, CanUseTool)
     assert got.frame.request_id == request_id
-    told = response(wire.send_allow(request_id, got.frame.request.input))
-    assert told["request_id"] == request_id
-    assert told["response"]["updatedInput"] == tool_input
+    body = response(wire.send_allow(request_id, got.frame.request.input))
+    assert body["request_id"] == request_id
+    assert body["response"]["updatedInput"] == tool_input
     # To the letter: numbers too keep their spelling.
-    assert json.dumps(told["response"]["updatedInput"]) == json.dumps(tool_input)
+    assert json.dumps(body["response"]["updatedInput"]) == json.dumps(tool_input)
 
 
 def test_what_is_said_and_asked_of_claude_keeps_its_ids() -> None:
     wire = Connection()
     assert json.loads(wire.send_say("hello", "u-1"))["uuid"] == "u-1"
-    told = json.loads(wire.send_request("ours-1", "set_permission_mode", mode="plan"))
-    assert (told["request_id"], told["request"]) == ("ours-1", {"subtype": "set_permission_mode", "mode": "plan"})
+    body = json.loads(wire.send_request("ours-1", "set_permission_mode", mode="plan"))
+    assert (body["request_id"], body["request"]) == ("ours-1", {"subtype": "set_permission_mode", "mode": "plan"})
     assert json.loads(wire.send_farewell("ours-2"))["request"]["subtype"] == "end_session"

@@ -14,7 +14,7 @@ from handraise.wire import frames
 from handraise.wire.decode import LookCloser, decode, decode_many
 from handraise.wire.frames import Frame, UnknownFrame, Unreadable
 from handraise.wire.lines import HEAD
-from wire.corpus import ALL, EVERYTHING, ODD, QUESTION, SESSION, USAGE, assistant, event, line, request, said, user
+from wire.corpus import ALL, EVERYTHING, ODD, QUESTION, SESSION, USAGE, assistant, event, full_line, line, request, user
 
 
 def at_once(lines: Sequence[bytes], look_closer: LookCloser = decode) -> list[Frame]:
@@ -199,13 +199,13 @@ def test_unknown_frames_blocks_and_requests_are_kept_whole() -> None:  # lesson 
         frame = one(ALL[name])
         assert isinstance(frame, UnknownFrame)
         assert frame.fields == json.loads(ALL[name])
-    kept = one(ALL["unknown block"])
-    assert isinstance(kept, frames.Assistant)
-    assert kept.message.content == (
+    record = one(ALL["unknown block"])
+    assert isinstance(record, frames.Assistant)
+    assert record.message.content == (
         frames.UnknownBlock("hologram", {"type": "hologram", "depth": 3}),
         frames.TextBlock("beside it"),
     )
-    assert kept.message.id == "msg_1"
+    assert record.message.id == "msg_1"
     assert asked(ALL["unknown hook"]) == frames.UnknownRequest(
         "hook_callback", {"subtype": "hook_callback", "callback_id": 1}
     )
@@ -294,9 +294,11 @@ def test_odd_numbers_do_no_harm() -> None:
 
 
 def test_a_field_of_the_wrong_type_costs_that_field_only() -> None:
-    result = one(said(type="result", subtype="success", is_error="no", result=17, num_turns=[], total_cost_usd=0.5))
+    result = one(
+        full_line(type="result", subtype="success", is_error="no", result=17, num_turns=[], total_cost_usd=0.5)
+    )
     assert result == frames.Result("success", session_id=SESSION, total_cost_usd=0.5)
-    init = one(said(type="system", subtype="init", cwd=3, tools="Bash", model="m"))
+    init = one(full_line(type="system", subtype="init", cwd=3, tools="Bash", model="m"))
     assert init == frames.Init(session_id=SESSION, model="m")
     text = one(assistant({"type": "text", "text": "x"}, {"type": "text", "text": 5}, "y", error={"a": 1}))
     assert isinstance(text, frames.Assistant)
@@ -312,15 +314,15 @@ def test_a_field_of_the_wrong_type_costs_that_field_only() -> None:
 
 def test_a_frame_without_what_makes_it_one_is_kept_whole() -> None:
     for text in (
-        said(type="assistant"),
-        said(type="assistant", message={"content": 7}),
-        said(type="user", message="hello"),
+        full_line(type="assistant"),
+        full_line(type="assistant", message={"content": 7}),
+        full_line(type="user", message="hello"),
         event(index=1),
-        said(type="control_response"),
-        said(type="control_cancel_request", request_id=5),
-        said(type="control_request", request_id=5, request={"subtype": "can_use_tool"}),
-        said(type="command_lifecycle", state="queued"),
-        said(type="system", subtype=7),
+        full_line(type="control_response"),
+        full_line(type="control_cancel_request", request_id=5),
+        full_line(type="control_request", request_id=5, request={"subtype": "can_use_tool"}),
+        full_line(type="command_lifecycle", state="queued"),
+        full_line(type="system", subtype=7),
     ):
         frame = one(text)
         assert isinstance(frame, UnknownFrame)
@@ -445,7 +447,7 @@ def fuzz(seed: int, count: int) -> None:
         batch.append(text)
         try:
             for frame in decode(text):
-                # Whatever is passed on unread can be read by whoever needs it.
+                # What is passed on undecoded can be decoded by those who need it.
                 plain(frame)
                 msgspec.json.encode(frame)
         except Exception as error:

@@ -46,14 +46,14 @@ def mended(text: str) -> str:
 
 @given(texts, texts)
 def test_whatever_is_said_is_one_line_and_arrives_as_it_was(text: str, say_id: str) -> None:  # lessons 15 and 16
-    told = read(encode.user(text, say_id))
-    assert told == {"type": "user", "uuid": mended(say_id), "message": {"role": "user", "content": mended(text)}}
+    contents = read(encode.user(text, say_id))
+    assert contents == {"type": "user", "uuid": mended(say_id), "message": {"role": "user", "content": mended(text)}}
 
 
 @given(values)
 def test_whatever_is_in_an_answer_is_one_line(value: object) -> None:
-    told = read(encode.control_response("r", {"behavior": "allow", "updatedInput": {"x": value}}))
-    assert told["response"]["request_id"] == "r"
+    response = read(encode.control_response("r", {"behavior": "allow", "updatedInput": {"x": value}}))
+    assert response["response"]["request_id"] == "r"
 
 
 @given(texts, texts, texts)
@@ -88,8 +88,8 @@ def test_blocks_may_be_said_and_megabytes_too() -> None:
     ],
 )
 def test_a_raw_piece_comes_out_as_valid_json_on_one_line(raw: bytes, meaning: object) -> None:
-    told = read(encode.control_response("r", {"behavior": "allow", "updatedInput": Raw(raw)}))
-    assert told["response"]["response"]["updatedInput"] == meaning
+    response = read(encode.control_response("r", {"behavior": "allow", "updatedInput": Raw(raw)}))
+    assert response["response"]["response"]["updatedInput"] == meaning
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b'{"a":"\n"}', b"{} {}", b'"}\n{"type":"user"'])

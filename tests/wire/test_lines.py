@@ -7,7 +7,7 @@ from handraise.wire.lines import HEAD, Line, Lines, TooLong
 
 
 def cut(stream: bytes, *ends: int, limit: int = 64) -> tuple[list[Line], int, Line | None]:
-    """What comes of a stream that is cut at these places: the lines, the offset, and the rest."""
+    """The result for a stream that is cut at these positions: the lines, the offset, and the rest."""
     lines = Lines(limit=limit)
     found: list[Line] = []
     start = 0

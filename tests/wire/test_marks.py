@@ -40,14 +40,14 @@ def test_our_own_answer_is_known_when_it_comes_back(given: dict[str, Any]) -> No
 @pytest.mark.parametrize("number", ["1.0", "-0", "1e400", "123456789012345678901234567890", "0.1"])
 def test_numbers_come_back_as_claude_writes_them(number: str) -> None:
     line = written(KEY, json.loads(f'{{"number": {number}}}'))
-    told = json.loads(line)
-    said = told["response"]["response"]["updatedInput"]["number"]
-    as_double = None if said is None or abs(float(said)) == float("inf") else float(said) + 0.0
-    told["response"]["response"]["updatedInput"]["number"] = (
+    response = json.loads(line)
+    text = response["response"]["response"]["updatedInput"]["number"]
+    as_double = None if text is None or abs(float(text)) == float("inf") else float(text) + 0.0
+    response["response"]["response"]["updatedInput"]["number"] = (
         int(as_double) if as_double is not None and as_double.is_integer() else as_double
     )
 
-    assert echoed(json.dumps(told).encode())
+    assert echoed(json.dumps(response).encode())
 
 
 def test_what_was_changed_or_is_for_another_request_is_not_ours() -> None:

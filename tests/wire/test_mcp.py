@@ -108,10 +108,10 @@ def test_a_method_that_we_do_not_have_is_said_to_be_missing() -> None:
     ],
 )
 def test_a_bad_shape_is_answered_with_an_error_of_json_rpc(message: bytes, request_id: int | None, code: int) -> None:
-    told = mcp.read(message)
+    contents = mcp.read(message)
 
-    assert isinstance(told, mcp.MalformedMessage)
-    assert (told.reply["id"], told.reply["error"]["code"]) == (request_id, code)
+    assert isinstance(contents, mcp.MalformedMessage)
+    assert (contents.reply["id"], contents.reply["error"]["code"]) == (request_id, code)
 
 
 _JSON = st.recursive(

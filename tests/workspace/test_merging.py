@@ -121,9 +121,9 @@ def test_the_indentation_is_kept() -> None:
     ],
 )
 def test_what_cannot_be_changed_is_left_alone_and_named(name: str, text: str, words: str) -> None:
-    with pytest.raises(Unmergeable, match=words) as told:
+    with pytest.raises(Unmergeable, match=words) as error:
         merging.synced({**NOTHING, name: text}, WANTED)
-    assert name in str(told.value)
+    assert name in str(error.value)
 
 
 def test_a_section_stays_where_it_is() -> None:

@@ -37,8 +37,8 @@ def test_what_was_there_is_backed_up_once_and_comes_back_to_the_letter(tmp_path:
     sync(str(tmp_path), WANTED)
     sync(str(tmp_path), files_for(Options(mode="default").over(Options())))
 
-    kept = {f"{name}{BACKUP}": text for name, text in before.items()}
-    assert {name: text for name, text in tree(tmp_path).items() if name.endswith(BACKUP)} == kept
+    record = {f"{name}{BACKUP}": text for name, text in before.items()}
+    assert {name: text for name, text in tree(tmp_path).items() if name.endswith(BACKUP)} == record
     sync(str(tmp_path), None)
     assert tree(tmp_path) == before
 
@@ -79,10 +79,10 @@ def test_a_link_that_leads_out_of_the_project_is_not_followed(tmp_path: Path, na
     if is_there:
         outside.write_text("{}")
     (project / name).symlink_to(outside)
-    with pytest.raises(Unmergeable, match="links outside the project, to") as told:
+    with pytest.raises(Unmergeable, match="links outside the project, to") as error:
         sync(str(project), WANTED)
 
-    assert name in str(told.value)
+    assert name in str(error.value)
     assert not is_there or outside.read_text() == "{}"
     assert tree(project).keys() <= {name}
 

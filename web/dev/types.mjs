@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
 /** The areas of the catalogue that the page shows, and which parts of them. */
 const CATALOGUE = "../src/handraise/texts/en";
-const AREAS = { page: null, admin: null, worker: null, card: ["choice", "kind", "left", "session", "waiting"] };
+const AREAS = { page: null, admin: null, worker: null, card: ["choice", "denial", "kind", "left", "session", "usage", "waiting"] };
 
 const document = JSON.parse(readFileSync(0, "utf8"));
 const schemas = document.components.schemas;
@@ -58,7 +58,8 @@ function values(schema) {
 function fieldsOf(schema, optional) {
   const required = new Set(schema.required ?? []);
   const lines = Object.entries(schema.properties).map(([name, field]) => {
-    const mark = optional && !required.has(name) ? "?" : "";
+    // What has no default is left out where it doesn't apply.
+    const mark = !required.has(name) && (optional || !("default" in field)) ? "?" : "";
     return `  ${JSON.stringify(name)}${mark}: ${typeOf(field, optional)};`;
   });
   return `{\n${lines.join("\n")}\n}`;

@@ -11,7 +11,7 @@ import { may, openAsks, standing } from "./store/desk";
 import { lastSession, pathOf, place } from "./store/place";
 import { NewSessionDialog, starting } from "./sessions/NewSession";
 import { SessionsList } from "./sessions/SessionsList";
-import { Announcer, ConnectionSign, NeverAsks, NoSandbox, NotUsed } from "./signs";
+import { Announcer, ConnectionSign, NeverAsks, NoSandbox, NotUsed, UnsafeClaude } from "./signs";
 import { t } from "./texts";
 
 const drawerHidden = signal(false);
@@ -35,6 +35,7 @@ export function App() {
         <header class="strips">
           <NeverAsks />
           <NoSandbox />
+          <UnsafeClaude />
           <ConnectionSign strip />
         </header>
       )}
@@ -97,6 +98,7 @@ function Side({ alone }: { alone: boolean }) {
       <SessionsList />
       {!alone && <NeverAsks />}
       {!alone && <NoSandbox />}
+      {!alone && <UnsafeClaude />}
       <footer class="side-foot">
         <ConnectionSign />
         <span class="spring" />

@@ -60,6 +60,18 @@ export function NoSandbox() {
   );
 }
 
+/** On every page, while commands can run without permission in this version of Claude Code. */
+export function UnsafeClaude() {
+  const version = me.value?.unsafe_claude;
+  if (!version) return null;
+  return (
+    <p class="never-asks">
+      <Icon name="warning" />
+      <span>{t("page.sessions.unsafe_claude", { version: reveal(version) })}</span>
+    </p>
+  );
+}
+
 const unused = computed(() => {
   const here = place.value;
   return [...sending.value].flatMap(([id, each]) => {

@@ -1,12 +1,12 @@
 /** All texts of the page, in the hub's language. English is built in; another language is loaded before the page is drawn. */
 import { signal } from "@preact/signals";
-// What the hub does not send: the rest of these words comes with each ask and action.
-import { choice, kind, left, session, waiting } from "../../src/handraise/texts/en/card.json";
+// Texts that the hub does not send with each ask and action.
+import { choice, denial, kind, left, session, usage, waiting } from "../../src/handraise/texts/en/card.json";
 import page from "../../src/handraise/texts/en/page.json";
 import type { TextKey, TextValues } from "./generated/texts";
 import { Catalogue, type Messages } from "./messages";
 
-const catalogue = new Catalogue({ page, card: { choice, kind, left, session, waiting } });
+const catalogue = new Catalogue({ page, card: { choice, denial, kind, left, session, usage, waiting } });
 
 /** The current language. The page is redrawn when it changes. */
 export const language = signal("en");

@@ -119,3 +119,16 @@ test("an edited action shows what runs, and who edited it", () => {
   assert.ok(action.ended);
   assert.equal(new Timeline([text("before"), ...items], timeline).blocks.flat()[1], action, "drawn, it stays as it is");
 });
+
+test("a denied action shows why, and what became of it", () => {
+  const denied = item({ type: "action.denied", action: "a", title: "up", tool: "Bash", reason: "It sends data away.", cause: "classifier", allowable_until: null, parent: null });
+  const allowed = item({ type: "denial.changed", action: "a", state: "allowed", by: { kind: "person", name: "ana" }, note: "" });
+  const checking = item({ type: "action.checked", action: "a", checking: true });
+  const items = [started("a", "Bash", null, { command: "up" }), checking];
+  const timeline = new Timeline(items);
+  const [slow] = timeline.blocks[0] as [ActionEntry];
+  assert.equal(slow.checking, true);
+  for (const each of [denied, ended("a"), allowed, item({ type: "denial.changed", action: "unknown", state: "over", by: null, note: "" })]) timeline.add(each);
+  const [action] = timeline.blocks[0] as [ActionEntry];
+  assert.deepEqual([action.checking, action.denial?.item, action.denial?.change], [false, denied, allowed]);
+});

@@ -1,7 +1,7 @@
 """Signing in and out: with the link that the hub printed, or with a token."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from http.cookies import SimpleCookie
 from secrets import token_urlsafe
 from urllib.parse import quote
@@ -41,8 +41,9 @@ class LoginRoutes:
         proxies: Collection[str] = frozenset(),
         offer: HookOffer | None = None,
         no_sandbox: str = "",
+        unsafe_claude: Callable[[], str] = lambda: "",
     ) -> None:
-        """`no_sandbox` says why there is no sandbox; empty if there is one."""
+        """`no_sandbox` says why there is no sandbox; empty if there is one. `unsafe_claude` is a version."""
         self._attempts = Attempts()
         self._proxies = proxies
         self._page = page
@@ -51,6 +52,7 @@ class LoginRoutes:
         self._cookie = cookie
         self._offer = offer
         self._no_sandbox = no_sandbox
+        self._unsafe_claude = unsafe_claude
 
     async def by_link(self, request: ApiRequest) -> Response:
         code = request.text("code")
@@ -160,6 +162,7 @@ class LoginRoutes:
         """Who the caller is. A browser without a seat gets one."""
         fresh = "" if request.desk.person.seat or source != "web" else token_urlsafe(16)
         seat = request.desk.person.seat or seat_of(fresh)
+        unsafe = self._unsafe_claude()
         response = answer(
             schemas.Me(
                 name,
@@ -167,6 +170,7 @@ class LoginRoutes:
                 source,
                 seat,
                 self._no_sandbox,
+                unsafe,
                 texts.language(),
                 role == "admin" and self._offer is not None and self._offer.is_open,
                 TOOL_KINDS,

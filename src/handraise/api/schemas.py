@@ -71,6 +71,8 @@ class Me(Struct, frozen=True, omit_defaults=True):
     """Your browser or terminal. What you do from here has the same `seat` in its `by`."""
     no_sandbox: str = ""
     """Why there is no sandbox on this machine. Empty if there is one."""
+    unsafe_claude: str = ""
+    """The version of Claude Code, if commands can run without permission in it. Empty if it is safe."""
     language: str = ""
     """The hub's language. If it isn't `en`, `/api/texts` has its catalogue."""
     offers_hook: bool = False

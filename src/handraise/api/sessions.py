@@ -15,6 +15,7 @@ from handraise.api.schemas import Done, Name
 from handraise.desk.interface import Refused, SessionSummary
 from handraise.model.actors import Actor
 from handraise.model.sessions import Ended, Phase, state_of
+from handraise.model.usage import UsageLimit
 from handraise.texts import t
 
 _LARGEST_MESSAGE = 40 * 1024 * 1024
@@ -118,6 +119,8 @@ class SessionSchema(Struct, frozen=True):
     """The machine where a person runs it in a terminal. Empty if Handraise runs it."""
     last_line: str
     """The last thing that Claude said or did. Empty at first."""
+    usage: tuple[UsageLimit, ...]
+    """The usage limits of the account, as Claude reported them last. Empty with an API key."""
 
 
 class Sessions(Struct, frozen=True):
@@ -242,6 +245,11 @@ async def interrupt(request: ApiRequest) -> Response:
     return answer(Done(), 202)
 
 
+async def allow_denied(request: ApiRequest) -> Response:
+    await request.desk.allow_denied(request.path("id"), request.path("action"))
+    return answer(Done(), 202)
+
+
 async def stop(request: ApiRequest) -> Response:
     await request.desk.stop(request.path("id"))
     return answer(Done(), 202)
@@ -327,6 +335,7 @@ def _session(seen: SessionSummary) -> SessionSchema:
         forked_from=session.forked_from,
         terminal=session.terminal,
         last_line=seen.last_line,
+        usage=session.usage,
     )
 
 
@@ -376,6 +385,16 @@ ROUTES = (
         largest=_LARGEST_MESSAGE,
     ),
     Route("POST", "/api/sessions/{id}/interrupt", "approver", interrupt, "End the current turn", None, Done, 202),
+    Route(
+        "POST",
+        "/api/sessions/{id}/denied/{action}/allow",
+        "approver",
+        allow_denied,
+        "Allow one retry of exactly this denied call",
+        None,
+        Done,
+        202,
+    ),
     Route("POST", "/api/sessions/{id}/stop", "admin", stop, "Stop a session. It can be resumed", None, Done, 202),
     Route(
         "POST",

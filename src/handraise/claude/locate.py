@@ -7,14 +7,19 @@ import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
-_HOW = (
-    "Install Claude Code (npm install -g @anthropic-ai/claude-code), or the copy that comes with Handraise "
-    "(pip install 'handraise[claude]'), or set its path in [claude] path."
-)
+from handraise.texts import t
+
+_INSTALL = "npm install -g @anthropic-ai/claude-code"
+_BUNDLED = "pip install 'handraise[claude]'"
 
 
 class ClaudeMissing(Exception):
-    """Claude Code is missing. The text says how to install it."""
+    """Claude Code is missing. The text says how to install it; `problem` and `advice` are its two halves."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        self.advice = t("doctor.claude.install", install=_INSTALL, bundled=_BUNDLED)
+        super().__init__(f"{problem} {self.advice}")
 
 
 def locate(configured: str | None = None) -> Path:
@@ -22,9 +27,9 @@ def locate(configured: str | None = None) -> Path:
     if configured:
         path = Path(configured).expanduser().absolute()
         if not path.is_file():
-            raise ClaudeMissing(f"There is no Claude Code at {path}, the configured path. {_HOW}")
+            raise ClaudeMissing(t("doctor.claude.not_there", path=path))
         if not os.access(path, os.X_OK):
-            raise ClaudeMissing(f"{path}, the configured path, isn't executable. {_HOW}")
+            raise ClaudeMissing(t("doctor.claude.not_executable", path=path))
         return path
     found = shutil.which("claude")
     if found:
@@ -32,7 +37,7 @@ def locate(configured: str | None = None) -> Path:
     bundled = _bundled()
     if bundled:
         return bundled
-    raise ClaudeMissing(f"Claude Code was not found. {_HOW}")
+    raise ClaudeMissing(t("doctor.claude.not_found"))
 
 
 async def version(claude: Path, *, deadline: float = 20) -> str:
@@ -46,21 +51,19 @@ async def version(claude: Path, *, deadline: float = 20) -> str:
             stderr=asyncio.subprocess.STDOUT,
         )
     except OSError as error:
-        raise ClaudeMissing(f"{claude} doesn't start: {error.strerror}. {_HOW}") from error
+        raise ClaudeMissing(t("doctor.claude.not_started", path=claude, why=error.strerror)) from error
     try:
         async with asyncio.timeout(deadline):
             output, _ = await process.communicate()
     except TimeoutError as error:
-        raise ClaudeMissing(f"{claude} --version did not answer within {deadline:g} s. {_HOW}") from error
+        raise ClaudeMissing(t("doctor.claude.slow", path=claude, seconds=f"{deadline:g}")) from error
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
     number = re.match(rb"\d+\.\d+\.\d+[\w.+-]*", output.strip())
     if process.returncode or not number:
-        raise ClaudeMissing(
-            f"{claude} --version printed {output[:200]!r}, which isn't a version of Claude Code. {_HOW}"
-        )
+        raise ClaudeMissing(t("doctor.claude.no_version", path=claude, output=repr(output[:200])))
     return number.group().decode()
 
 

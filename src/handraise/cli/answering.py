@@ -49,7 +49,9 @@ class Flags(Struct, frozen=True):
     revise: Sequence[str] = ()
     outline: bool = False
     fill: Sequence[str] = ()
+    done: bool = False
     decline: bool = False
+    dismiss: bool = False
     without: bool = False
     trust: bool = False
     never: bool = False
@@ -97,7 +99,9 @@ def _chosen_options(flags: Flags) -> dict[str, Kind]:
         ("--revise", flags.revise, "plan"),
         ("--outline", flags.outline, "plan"),
         ("--fill", flags.fill, "form"),
+        ("--done", flags.done, "form"),
         ("--decline", flags.decline, "form"),
+        ("--dismiss", flags.dismiss, "form"),
         ("--without", flags.without, "trust"),
         ("--trust", flags.trust, "trust"),
         ("--never", flags.never, "trust"),
@@ -137,8 +141,12 @@ def _switch(flags: Flags, option: str) -> Answer:
             return Outline()
         case "--fill":
             return Filled("accept", _object(flags.fill[0], "--fill"))
+        case "--done":
+            return Filled("accept")
         case "--decline":
             return Filled("decline")
+        case "--dismiss":
+            return Filled("cancel")
         case "--trust":
             return Trusting("exactly")
         case "--never":
@@ -197,7 +205,8 @@ def _chosen(chosen: str, prompts: tuple[Prompt, ...]) -> tuple[int, str]:
             raise Misfit(f"{chosen!r} is ambiguous. Write '1={chosen}' or {numbered[1]!r}.")
         return numbered
     if chosen not in labels:
-        raise Misfit(f"There is no option {chosen!r}. Use --text for your own words.")
+        own_words = "" if prompts and prompts[0].is_closed else " Use --text for your own words."
+        raise Misfit(f"There is no option {chosen!r}.{own_words}")
     return 1, chosen
 
 

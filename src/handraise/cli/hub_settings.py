@@ -44,7 +44,11 @@ def service(
         proxy=_proxy(settings),
         rules=settings.rules,
         options=settings.options,
-        limits=SessionLimits(move=limits.move_seconds, idle=seconds_or_none(limits.idle_seconds)),
+        limits=SessionLimits(
+            move=limits.move_seconds,
+            idle=seconds_or_none(limits.idle_seconds),
+            unsafe_plan=settings.claude.allow_unsafe_plan_mode,
+        ),
         limit=limits.parallel,
         own_file=lambda directory: _own_file(environ, directory),
         database=_file(database or settings.store.database),

@@ -68,6 +68,7 @@ class ClaudeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     permission_mode: Mode = "default"
     dangerously_skip_permissions: bool = False
     use_api_billing: bool = False
+    allow_unsafe_plan_mode: bool = False
     path: Text | None = None
 
     def __post_init__(self) -> None:

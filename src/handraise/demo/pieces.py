@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from handraise.demo.request import Conversation
 
@@ -30,6 +31,8 @@ class Use(Struct, frozen=True):
     tool: str
     input: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""
+    flag: str | None = None
+    """Why the check of auto mode finds it unsafe; empty if it doesn't. None: there is no such check."""
 
 
 class AgentPiece(Struct, frozen=True):
@@ -80,7 +83,13 @@ class Spend(Struct, frozen=True):
     output_tokens: int
 
 
-Spoken: TypeAlias = SayPiece | Think | Use | WaitPiece | Hold | Cut | Error | Spend
+class Refuse(Struct, frozen=True):
+    """The model's safeguards end the reply here."""
+
+    category: str
+
+
+Spoken: TypeAlias = SayPiece | Think | Use | WaitPiece | Hold | Cut | Error | Spend | Refuse
 Piece: TypeAlias = Spoken | AgentPiece | Fail
 Script: TypeAlias = Generator[Sequence[Piece], Conversation, None]
 Scripted: TypeAlias = Callable[[Conversation], Script]
@@ -96,6 +105,14 @@ def think(text: str) -> Think:
 
 def use(tool: str, /, **input: Any) -> Use:  # noqa: A002, ANN401 - each tool has its own input
     return Use(tool, input)
+
+
+def checked(call: Use, why: str = "") -> Use:
+    """The call with a verdict of the check of auto mode, where Claude asks for one: why it is unsafe, or that it isn't.
+
+    Without one, Claude Code denies what it would have checked.
+    """
+    return replace(call, flag=why)
 
 
 def agent(description: str, prompt: str, script: Scripted, *, background: bool = False) -> AgentPiece:
@@ -124,6 +141,11 @@ def cut() -> Cut:
 def error(kind: str = "overloaded_error", message: str = "as scripted") -> Error:
     """Claude retries, and the next yield answers."""
     return Error(kind, message)
+
+
+def refuse(category: str = "cyber") -> Refuse:
+    """The reply ends with `stop_reason` `refusal`. Claude Code may ask whether another model should try."""
+    return Refuse(category)
 
 
 def spend(input_tokens: int, output_tokens: int) -> Spend:

@@ -10,8 +10,21 @@ from typing import Any, TypeAlias, assert_never
 
 from msgspec import Struct
 
-from handraise.demo.pieces import AgentPiece, Cut, Error, Fail, Hold, SayPiece, Spend, Spoken, Think, Use, WaitPiece
-from handraise.demo.request import Request
+from handraise.demo.pieces import (
+    AgentPiece,
+    Cut,
+    Error,
+    Fail,
+    Hold,
+    Refuse,
+    SayPiece,
+    Spend,
+    Spoken,
+    Think,
+    Use,
+    WaitPiece,
+)
+from handraise.demo.request import CHECK, Request
 
 CHARACTERS_PER_TOKEN = 4
 # The API's status codes for errors before a stream begins.
@@ -93,7 +106,7 @@ def _stream(speech: SpokenReply, request: Request) -> Iterator[Beat]:
             case Error(kind, message):
                 yield _event("error", error={"type": kind, "message": message})
                 return
-            case Spend():
+            case Spend() | Refuse():
                 continue
             case SayPiece() | Think() | Use():
                 yield from _block(index, piece)
@@ -102,10 +115,28 @@ def _stream(speech: SpokenReply, request: Request) -> Iterator[Beat]:
                 assert_never(piece)
     yield _event(
         "message_delta",
-        delta={"stop_reason": _stop_reason(speech.pieces), "stop_sequence": None},
+        delta={"stop_sequence": None, **_stop(speech.pieces), **_checked(speech, request)},
         usage={"output_tokens": spent.output_tokens},
     )
     yield _event("message_stop")
+
+
+def _checked(speech: SpokenReply, request: Request) -> dict[str, Any]:
+    """The verdicts about the tool calls, where they are asked for; seen in 2.1.325."""
+    verdicts = {
+        piece.id: _verdict(piece.flag)
+        for piece in speech.pieces
+        if isinstance(piece, Use) and piece.flag is not None and request.checks_calls
+    }
+    if not verdicts:
+        return {}
+    return {"safeguard_results": [{"type": CHECK, "status": {"type": "available", "tool_uses": verdicts}}]}
+
+
+def _verdict(flag: str) -> dict[str, str]:
+    if not flag:
+        return {"type": "evaluated", "outcome": "not_flagged"}
+    return {"type": "evaluated", "outcome": "flagged", "explanation": flag}
 
 
 def _block(index: int, piece: SayPiece | Think | Use) -> Iterator[Beat]:
@@ -144,7 +175,7 @@ def _whole(speech: SpokenReply, request: Request) -> Iterator[Beat]:
                 blocks.append({"type": "thinking", "thinking": text, "signature": _SIGNATURE})
             case Use(tool, fields, id):
                 blocks.append({"type": "tool_use", "id": id, "name": tool, "input": fields})
-            case Spend():
+            case Spend() | Refuse():
                 continue
             case _:
                 assert_never(piece)
@@ -160,8 +191,8 @@ def _message(
         "role": "assistant",
         "model": request.model,
         "content": blocks,
-        "stop_reason": _stop_reason(speech.pieces),
         "stop_sequence": None,
+        **_stop(speech.pieces),
         "usage": {
             "input_tokens": spent.input_tokens,
             "cache_creation_input_tokens": 0,
@@ -200,8 +231,11 @@ def _letters(piece: Spoken) -> int:
             return 0
 
 
-def _stop_reason(pieces: Sequence[Spoken]) -> str:
-    return "tool_use" if any(isinstance(piece, Use) for piece in pieces) else "end_turn"
+def _stop(pieces: Sequence[Spoken]) -> dict[str, Any]:
+    for piece in pieces:
+        if isinstance(piece, Refuse):
+            return {"stop_reason": "refusal", "stop_details": {"type": "refusal", "category": piece.category}}
+    return {"stop_reason": "tool_use" if any(isinstance(piece, Use) for piece in pieces) else "end_turn"}
 
 
 def _delta(index: int, **delta: str) -> bytes:

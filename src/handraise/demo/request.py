@@ -18,6 +18,8 @@ _PLAN_FILE = re.compile(r" at (/.*?/plans/[\w.-]+\.md)")
 _ASIDES = ("<system-reminder>", "<local-command-", "<command-name>", "[Image: source: ")
 # A compaction offers every tool and forbids them all; only its first words identify it.
 _COMPACTION = "CRITICAL: Respond with TEXT ONLY."
+CHECK = "dangerous_tool_use"
+"""What Claude Code calls the check of auto mode."""
 _SUBAGENT_MARK = "cc_is_subagent=true"
 
 
@@ -73,6 +75,12 @@ class Request(Struct, frozen=True):
         return tuple(str(tool.get("name", "")) for tool in self.body.get("tools") or ())
 
     @property
+    def checks_calls(self) -> bool:
+        """Whether the tool calls of the reply are to be checked on the server, as in auto mode."""
+        wanted = self.body.get("safeguards") or ()
+        return any(isinstance(each, Mapping) and each.get("type") == CHECK for each in wanted)
+
+    @property
     def system(self) -> str:
         """The system prompt, with what Claude adds in messages of the role `system`."""
         prompts = list(_texts(self.body.get("system")))
@@ -100,13 +108,16 @@ class Request(Struct, frozen=True):
 
     @property
     def identity(self) -> str:
-        """The same for a request and its repetition, even if stream, max_tokens or cache marks differ."""
+        """The same for a request and its repetition, even if stream, max_tokens or cache marks differ.
+
+        With another model it is another request.
+        """
         messages = [
             (message.get("role"), [_without_cache_mark(block) for block in _blocks(message.get("content"))])
             for message in self.messages
             if message.get("role") != "system"
         ]
-        encoded = json.dumps((self.session, self.agent, messages), sort_keys=True)
+        encoded = json.dumps((self.session, self.agent, self.model, messages), sort_keys=True)
         return hashlib.sha256(encoded.encode()).hexdigest()
 
     @property

@@ -100,6 +100,9 @@ class RemoteDesk:
     async def interrupt(self, session: str) -> None:
         await self._post(_path("sessions", session, "interrupt"))
 
+    async def allow_denied(self, session: str, action: str) -> None:
+        await self._post(_path("sessions", session, "denied", action, "allow"))
+
     async def stop(self, session: str) -> None:
         await self._post(_path("sessions", session, "stop"))
 

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import re
 import shlex
 import shutil
 import socket
@@ -17,15 +16,16 @@ from handraise.api import tls
 from handraise.claude import sandbox_support
 from handraise.claude.fifo import WANTED_SIZE
 from handraise.claude.locate import ClaudeMissing, locate, version
+from handraise.claude.versions import SAFE_SINCE, is_unsafe
 from handraise.config.settings import ClaudeSettings, SandboxSettings, WebSettings
 from handraise.store.interface import StoreError
 from handraise.store.sqlite.database import schema
+from handraise.texts import t
 from handraise.workspace.hook_entry import PATH
 from handraise.workspace.json_texts import Unmergeable
 from handraise.workspace.syncing import project_hook
 from handraise.workspace.user_settings import user_hook
 
-OLDEST_TRIED = (2, 1, 197)
 KERNEL = Path("/proc/sys/fs")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
@@ -54,12 +54,13 @@ async def check_claude(settings: ClaudeSettings) -> Finding:
         path = locate(settings.path)
         found = await version(path)
     except ClaudeMissing as error:
-        sentence, _, advice = str(error).partition(". ")
-        return Finding("claude", "fail", f"{sentence.rstrip('.')}.", advice)
-    sentence = f"Claude Code {found} at {path}."
-    if tuple(int(number) for number in re.findall(r"\d+", found)[:3]) < OLDEST_TRIED:
-        oldest = ".".join(map(str, OLDEST_TRIED))
-        return Finding("claude", "warn", f"{sentence} The oldest tested version is {oldest}.", "Run: claude update")
+        return Finding("claude", "fail", error.problem, error.advice)
+    sentence = t("doctor.claude.found", version=found, path=path)
+    if is_unsafe(found):
+        unsafe = t("doctor.claude.unsafe", version=found, path=path, safe=SAFE_SINCE)
+        plan = t("doctor.claude.plan_allowed" if settings.allow_unsafe_plan_mode else "doctor.claude.plan_refused")
+        update = t("doctor.run", command=f"{shlex.quote(str(path))} update")
+        return Finding("claude", "fail", f"{unsafe} {plan}", update)
     return Finding("claude", "ok", sentence)
 
 
@@ -68,18 +69,16 @@ def check_login(settings: ClaudeSettings, environ: Mapping[str, str], home: Path
     folder = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
     keys = [name for name in _KEYS if environ.get(name)]
     if keys and settings.use_api_billing:
-        return Finding("login", "ok", f"{keys[0]} is set and passed to Claude (use_api_billing).")
-    not_passed = f" {keys[0]} is set, but not passed to Claude." if keys else ""
+        return Finding("login", "ok", t("doctor.login.key", name=keys[0]))
+    not_passed = f" {t('doctor.login.not_passed', name=keys[0])}" if keys else ""
     if (folder / ".credentials.json").exists() or environ.get("CLAUDE_CODE_OAUTH_TOKEN"):
-        return Finding("login", "ok", f"Claude Code is signed in.{not_passed}")
-    advice = f"Run `{_program(settings)} auth login` in a terminal"
-    advice += ", or use the key: set [claude] use_api_billing = true." if keys else "."
+        return Finding("login", "ok", t("doctor.login.signed_in") + not_passed)
+    key = "doctor.login.run_or_key" if keys else "doctor.login.run"
+    advice = t(key, command=f"{_program(settings)} auth login")
     if (home / ".claude.json").exists() or (folder / ".claude.json").exists():
         # On macOS the sign-in is in the keychain, which we don't read.
-        return Finding(
-            "login", "warn", f"Claude Code was used here, but its sign-in can't be checked.{not_passed}", advice
-        )
-    return Finding("login", "warn", f"Claude Code isn't signed in (no credentials in {folder}).{not_passed}", advice)
+        return Finding("login", "warn", t("doctor.login.unknown") + not_passed, advice)
+    return Finding("login", "warn", t("doctor.login.signed_out", folder=folder) + not_passed, advice)
 
 
 def _program(settings: ClaudeSettings) -> str:
@@ -108,25 +107,28 @@ def running_hub(state: Path) -> str | None:
 def check_hub(state: Path, process: str | None) -> Finding:
     """Whether a hub is running, and where."""
     if process is None:
-        return Finding("hub", "ok", "No hub is running.")
-    return Finding("hub", "ok", f"A hub is running{_address(state)} (process {process}).")
+        return Finding("hub", "ok", t("doctor.hub.none"))
+    address = _address(state)
+    if address is None:
+        return Finding("hub", "ok", t("doctor.hub.runs", process=process))
+    return Finding("hub", "ok", t("doctor.hub.runs_at", address=address, process=process))
 
 
 def check_hooks(state: Path, process: str | None, folder: Path, project: Path | None) -> Finding:
     """Whether Claudes in terminals find the running hub, by the user's settings and those of a project."""
-    address = _address(state).removeprefix(" at ") if process is not None else ""
+    address = _address(state) if process is not None else None
     try:
         found = [user_hook(folder), project_hook(str(project)) if project is not None else None]
     except Unmergeable as error:
-        return Finding("hooks", "warn", f"Can't read Claude's settings: {error}", "Fix the file.")
+        return Finding("hooks", "warn", t("doctor.hooks.unreadable", error=error), t("doctor.hooks.fix"))
     urls = sorted({hook.url for hook in found if hook is not None})
     if not urls:
-        return Finding("hooks", "ok", "Claude in a terminal doesn't ask here. To change that: handraise project sync")
-    wrong = [url for url in urls if address and url != f"{address}{PATH}"]
+        return Finding("hooks", "ok", t("doctor.hooks.none"))
+    wrong = [url for url in urls if address is not None and url != f"{address}{PATH}"]
     if wrong:
-        what = f"Claude in a terminal calls {wrong[0]}, but the hub is at {address}."
-        return Finding("hooks", "warn", what, "Run handraise project sync again, or set the [web] port back.")
-    return Finding("hooks", "ok", f"Claude in a terminal asks here: {', '.join(urls)}.")
+        elsewhere = t("doctor.hooks.elsewhere", url=wrong[0], address=address)
+        return Finding("hooks", "warn", elsewhere, t("doctor.hooks.sync"))
+    return Finding("hooks", "ok", t("doctor.hooks.found", urls=", ".join(urls)))
 
 
 def check_port(settings: WebSettings, *, hub_runs: bool) -> Finding:
@@ -141,10 +143,10 @@ def check_port(settings: WebSettings, *, hub_runs: bool) -> Finding:
             listener.bind(target)
     except OSError as error:
         if hub_runs:
-            return Finding("port", "ok", f"{address} is in use by the running hub.")
-        advice = "Stop the program that uses it, or set another [web] port."
-        return Finding("port", "fail", f"Can't listen on {address}: {error.strerror}.", advice)
-    return Finding("port", "ok", f"{address} is free.")
+            return Finding("port", "ok", t("doctor.port.by_hub", address=address))
+        failed = t("doctor.port.failed", address=address, why=error.strerror)
+        return Finding("port", "fail", failed, t("doctor.port.advice"))
+    return Finding("port", "ok", t("doctor.port.free", address=address))
 
 
 def check_exposure(settings: WebSettings) -> Finding:
@@ -153,40 +155,40 @@ def check_exposure(settings: WebSettings) -> Finding:
         try:
             tls.load(Path(settings.tls_cert).expanduser(), Path(settings.tls_key).expanduser())
         except tls.CertificateUnfit as error:
-            return Finding("tls", "fail", str(error), "Fix [web] tls_cert and tls_key.")
-        return Finding("tls", "ok", "The hub uses TLS.")
+            return Finding("tls", "fail", str(error), t("doctor.tls.fix"))
+        return Finding("tls", "ok", t("doctor.tls.on"))
     if settings.host in _LOOPBACK:
-        return Finding("tls", "ok", "Only this machine can reach the hub.")
+        return Finding("tls", "ok", t("doctor.tls.local"))
     if settings.behind_proxy:
-        return Finding("tls", "ok", "A proxy handles TLS ([web] behind_proxy).")
-    advice = "Set [web] tls_cert and tls_key, or behind_proxy = true if a proxy handles TLS."
-    return Finding("tls", "fail", f"{settings.host} without TLS: others on the network could read the traffic.", advice)
+        return Finding("tls", "ok", t("doctor.tls.proxy"))
+    return Finding("tls", "fail", t("doctor.tls.off", host=settings.host), t("doctor.tls.advice"))
 
 
 def check_state(state: Path) -> Finding:
     """Whether only this user can read the state folder."""
-    return _check_private("state", state, "Use --state to choose another folder.")
+    return _check_private("state", state, t("doctor.folder.other_state"))
 
 
 def check_database_folder(database: Path) -> Finding:
     """The same for the folder of a database elsewhere."""
-    return _check_private("store", database.parent, "Set another [store] database.")
+    return _check_private("store", database.parent, t("doctor.folder.other_database"))
 
 
 def _check_private(name: str, folder: Path, other: str) -> Finding:
     try:
         status = folder.stat()
     except FileNotFoundError:
-        return Finding(name, "ok", f"{folder} will be created when a hub starts.")
+        return Finding(name, "ok", t("doctor.folder.later", folder=folder))
     except OSError as error:
-        return Finding(name, "fail", f"Can't access {folder}: {error.strerror}.", other)
+        return Finding(name, "fail", t("doctor.folder.failed", folder=folder, why=error.strerror), other)
     if status.st_uid != os.geteuid():
-        return Finding(name, "fail", f"{folder} belongs to another user.", other)
+        return Finding(name, "fail", t("doctor.folder.foreign", folder=folder), other)
+    run = t("doctor.run", command=f"chmod 700 {folder}")
     if status.st_mode & 0o077:
-        return Finding(name, "fail", f"Other users can access {folder}.", f"Run: chmod 700 {folder}")
+        return Finding(name, "fail", t("doctor.folder.open", folder=folder), run)
     if not os.access(folder, os.W_OK | os.X_OK):
-        return Finding(name, "fail", f"{folder} isn't writable.", f"Run: chmod 700 {folder}")
-    return Finding(name, "ok", f"{folder} is private to you.")
+        return Finding(name, "fail", t("doctor.folder.read_only", folder=folder), run)
+    return Finding(name, "ok", t("doctor.folder.private", folder=folder))
 
 
 def free_bytes(folder: Path) -> int:
@@ -197,8 +199,8 @@ def free_bytes(folder: Path) -> int:
 
 def check_disk(state: Path, free: int) -> Finding:
     """Whether there is disk space for journals and history."""
-    sentence = f"{state}: {_size(free)} free"
-    advice = "Free up some space. Sessions are recorded there."
+    sentence = t("doctor.disk.free", folder=state, size=_size(free))
+    advice = t("doctor.disk.advice")
     if free < _NO_DISK:
         return Finding("disk", "fail", sentence, advice)
     if free < _LITTLE_DISK:
@@ -213,19 +215,17 @@ def _size(count: int) -> str:
 def check_database(file: Path) -> Finding:
     """Whether the database opens, and isn't newer than this version."""
     if not file.exists():
-        return Finding("database", "ok", "No database yet. The hub will create it.")
+        return Finding("database", "ok", t("doctor.database.none"))
     try:
         found, known = schema(file)
     except StoreError as error:
-        sentence, _, advice = str(error).partition(". ")
-        return Finding("database", "fail", f"{sentence.rstrip('.')}.", advice)
+        return Finding("database", "fail", error.problem, error.advice)
     if found > known:
-        advice = "Install the newer Handraise again, or use --state to choose another folder."
-        return Finding(
-            "database", "fail", f"The database has schema {found}; this version of Handraise supports {known}.", advice
-        )
-    later = "" if found == known else f"; will be migrated to {known} when a hub starts"
-    return Finding("database", "ok", f"The database opens (schema {found}{later}).")
+        newer = t("doctor.database.newer", found=found, known=known)
+        return Finding("database", "fail", newer, t("doctor.database.advice"))
+    if found != known:
+        return Finding("database", "ok", t("doctor.database.migrates", found=found, known=known))
+    return Finding("database", "ok", t("doctor.database.opens", found=found))
 
 
 def check_pipes(parallel: int, kernel: Path = KERNEL) -> Finding:
@@ -233,15 +233,15 @@ def check_pipes(parallel: int, kernel: Path = KERNEL) -> Finding:
     largest = _number(kernel / "pipe-max-size")
     pages = _number(kernel / "pipe-user-pages-soft")
     if largest is None:
-        return Finding("pipes", "ok", "No readable limit on this system.")
+        return Finding("pipes", "ok", t("doctor.pipes.no_limit"))
     if largest < WANTED_SIZE:
-        advice = f"Run: sysctl fs.pipe-max-size={WANTED_SIZE}"
-        return Finding("pipes", "warn", f"Pipes hold only {largest:,} bytes, so long lines are slower.", advice)
+        advice = t("doctor.run", command=f"sysctl fs.pipe-max-size={WANTED_SIZE}")
+        return Finding("pipes", "warn", t("doctor.pipes.small", bytes=f"{largest:,}"), advice)
     if pages and pages * _PAGE < parallel * WANTED_SIZE:
-        advice = f"Run: sysctl fs.pipe-user-pages-soft={parallel * WANTED_SIZE // _PAGE}"
-        sentence = f"Only {pages * _PAGE // WANTED_SIZE} of {parallel} sessions can have large pipes."
-        return Finding("pipes", "warn", sentence, advice)
-    return Finding("pipes", "ok", f"Pipes hold up to {largest // 1024:,} KiB.")
+        advice = t("doctor.run", command=f"sysctl fs.pipe-user-pages-soft={parallel * WANTED_SIZE // _PAGE}")
+        few = t("doctor.pipes.few", large=pages * _PAGE // WANTED_SIZE, count=parallel)
+        return Finding("pipes", "warn", few, advice)
+    return Finding("pipes", "ok", t("doctor.pipes.large", size=f"{largest // 1024:,} KiB"))
 
 
 def check_inotify(kernel: Path = KERNEL) -> Finding:
@@ -249,42 +249,37 @@ def check_inotify(kernel: Path = KERNEL) -> Finding:
     instances = _number(kernel / "inotify" / "max_user_instances")
     watches = _number(kernel / "inotify" / "max_user_watches")
     if instances is None or watches is None:
-        return Finding("inotify", "ok", "No inotify on this system; journals are polled.")
+        return Finding("inotify", "ok", t("doctor.inotify.none"))
+    sentence = t("doctor.inotify.limits", instances=f"{instances:,}", watches=f"{watches:,}")
     if instances < 1 or watches < _FEW_WATCHES:
-        advice = "Run: sysctl fs.inotify.max_user_instances=128 fs.inotify.max_user_watches=65536"
-        return Finding("inotify", "warn", f"Limits: {instances:,} instances, {watches:,} watches.", advice)
-    return Finding("inotify", "ok", f"Limits: {instances:,} instances, {watches:,} watches.")
+        more = "sysctl fs.inotify.max_user_instances=128 fs.inotify.max_user_watches=65536"
+        return Finding("inotify", "warn", sentence, t("doctor.run", command=more))
+    return Finding("inotify", "ok", sentence)
 
 
 async def check_sandbox(settings: SandboxSettings) -> Finding:
     """Whether Claude is kept away from the hub's own files."""
     found = await sandbox_support.look()
     if found.missing:
-        return Finding(
-            "sandbox", "warn", f"No sandbox: Claude's tools can access the hub's files. {found.missing}", found.advice
-        )
+        return Finding("sandbox", "warn", t("doctor.sandbox.none", why=found.missing), found.advice)
     if settings.preset == "off":
-        return Finding(
-            "sandbox",
-            "warn",
-            "The sandbox is off: Claude's tools can access the hub's files.",
-            'Set [sandbox] preset = "open".',
-        )
-    return Finding("sandbox", "ok", f"Claude runs in a sandbox ({settings.preset}).")
+        return Finding("sandbox", "warn", t("doctor.sandbox.off"), t("doctor.sandbox.advice"))
+    return Finding("sandbox", "ok", t("doctor.sandbox.on", preset=settings.preset))
 
 
 def check_secrets(file: Path, *, has_token: bool) -> Finding | None:
     """Whether other users can read a token in the settings file."""
     if not has_token or not file.exists() or not S_IMODE(file.stat().st_mode) & 0o044:
         return None
-    return Finding("secrets", "warn", f"Other users can read the token in {file}.", f"Run: chmod 600 {file}")
+    run = t("doctor.run", command=f"chmod 600 {file}")
+    return Finding("secrets", "warn", t("doctor.token_readable", file=file), run)
 
 
-def _address(state: Path) -> str:
+def _address(state: Path) -> str | None:
     try:
-        return f" at {(state / 'address').read_text().strip()}"
+        return (state / "address").read_text().strip()
     except OSError:
-        return ""
+        return None
 
 
 def _number(file: Path) -> int | None:

@@ -16,6 +16,7 @@ from handraise.doctor import checks
 from handraise.doctor.checks import Finding, Verdict
 from handraise.hub.hub import DATABASE
 from handraise.model.projects import Project
+from handraise.texts import t, use
 
 
 class Report(Struct, frozen=True):
@@ -87,10 +88,11 @@ def _read(environ: Mapping[str, str], project: Path | None) -> tuple[Finding, Se
     try:
         layers = load_layers(environ, project)
         settings = read_layers(layers)
+        use(settings.language)
     except SettingsRefused as error:
-        finding = Finding("settings", "fail", str(error), "Fix these; other checks used defaults.")
+        finding = Finding("settings", "fail", str(error), t("doctor.settings.fix"))
         return finding, Settings(), effective(Layers())
-    source = f"Read from {layers.file_path}." if layers.file else "Using defaults (no settings file)."
+    source = t("doctor.settings.file", file=layers.file_path) if layers.file else t("doctor.settings.defaults")
     return Finding("settings", "ok", source), settings, effective(layers)
 
 
@@ -122,7 +124,7 @@ def _setting_lines(settings: tuple[Effective, ...]) -> list[str]:
 
 
 def _value(value: object) -> str:
-    return "(not set)" if value is None else msgspec.json.encode(value).decode()
+    return t("doctor.settings.not_set") if value is None else msgspec.json.encode(value).decode()
 
 
 def _source(each: Effective) -> str:

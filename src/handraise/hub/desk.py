@@ -138,6 +138,10 @@ class LocalDesk:
     async def interrupt(self, session: str) -> None:
         await self._wish(session, Interrupt())
 
+    async def allow_denied(self, session: str, action: str) -> None:
+        with desk_errors():
+            await self._supervisor.allow_denied(session, action, self.person, self.source)
+
     async def stop(self, session: str) -> None:
         await self._wish(session, Stop(t("sessions.ended.by_person", who=self.person.name), self.person.name))
         await self._record("session stopped", session=session)

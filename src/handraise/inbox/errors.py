@@ -4,7 +4,7 @@ from typing import assert_never
 
 from handraise.model.actors import ByRule, Person, TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise, Trusting
-from handraise.model.asks import Answered, Ask, Expired, Withdrawn
+from handraise.model.asks import Answered, Ask, Expired, Withdrawn, is_link, was_completed
 from handraise.model.rules import Rule
 from handraise.texts import t
 
@@ -56,10 +56,12 @@ class RuleUnreadable(InboxError):
 
 def _first_answer(ask: Ask) -> str:
     match ask.settlement:
+        case Answered() as answered if was_completed(ask, answered):
+            return t("error.completed")
         case (
             Answered(answer=answer, by=by, source=source) | Expired(late=Answered(answer=answer, by=by, source=source))
         ):
-            return t("error.answered", who=_named(by), source=source, what=in_brief(answer))
+            return t("error.answered", who=_named(by), source=source, what=in_brief(answer, link=is_link(ask.body)))
         case _:
             return t("error.closed")
 
@@ -68,8 +70,8 @@ def _named(actor: Person | ByRule | TheHub) -> str:
     return t("error.by_rule", rule=actor.rule) if isinstance(actor, ByRule) else actor.name
 
 
-def in_brief(answer: Answer) -> str:
-    """What was decided, in a few words."""
+def in_brief(answer: Answer, *, link: bool = False) -> str:
+    """What was decided, in a few words; `link`: about a link."""
     match answer:
         case Choices(answers):
             return "; ".join(", ".join([*each.labels, *([each.text] if each.text else [])]) for each in answers)
@@ -84,7 +86,7 @@ def in_brief(answer: Answer) -> str:
         case Outline():
             return t("error.brief.outline")
         case Filled(action):
-            return t(f"error.brief.form.{action}")
+            return t("error.brief.link" if link and action == "accept" else f"error.brief.form.{action}")
         case Trusting(level):
             return t(f"error.brief.trust.{level}")
         case _:

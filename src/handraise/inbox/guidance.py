@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import assert_never
 from uuid import NAMESPACE_URL, uuid5
 
-from handraise.model.actors import TheHub
+from handraise.model.actors import Person, TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise, Trusting
-from handraise.model.asks import Answered, Ask, Form, Permission, Plan, Question
+from handraise.model.asks import Answered, Ask, Dialog, Form, Permission, Plan, Question, is_dialog
 from handraise.model.sessions import Say
 from handraise.model.trust import Trust
 
@@ -18,11 +18,20 @@ _REMINDER = (
 )
 _LATE = "You asked earlier and nobody answered in time. This is the late answer."
 _MISSED = "You asked something before you were interrupted, and it was answered."
+_RETRY = (
+    "I allow the {which}. Try it again once, with exactly the same input. "
+    "This is for that call only; anything else is checked as usual."
+)
 _IDS = {
     _LATE: "You asked earlier, and nobody answered in time. This is the late answer.",
     _MISSED: "Before you were interrupted you asked something, and it was answered.",
 }
 """What the ids of such messages are made from. It never changes: a message from an older hub would be sent twice."""
+
+
+def concerns_claude(ask: Ask) -> bool:
+    """Whether Claude itself waited for it: not for trust in a directory, nor for a dialog of Claude Code."""
+    return ask.kind != "trust" and not is_dialog(ask.body)
 
 
 def late_say(ask: Ask, answered: Answered) -> Say:
@@ -44,6 +53,18 @@ def reminder_say(opening: Say, turn: int, now: datetime) -> Say:
     return Say(identity, opening.session, f"{_REMINDER}\n\n{quoted}", TheHub(), FROM_HUB, now)
 
 
+def retry_say(session: str, action: str, tool: str, later: int, by: Person, source: str, at: datetime) -> Say:
+    """A person lets Claude retry a denied call. Its id comes from the call, so that it is sent once.
+
+    It names the call by its tool and by how many calls of that tool were denied after it, never by its input: Claude
+    wrote that, and Claude Code's check reads this message as a person's own words.
+    """
+    called = f"{tool} call" if tool else "call"
+    which = f"last denied {called}" if not later else f"denied {called} before the last {later}"
+    identity = str(uuid5(NAMESPACE_URL, f"handraise:{session}:retry:{action}"))
+    return Say(identity, session, _RETRY.format(which=which), by, source, at)
+
+
 def _say(ask: Ask, answered: Answered, why: str) -> Say:
     text = f"{why}\n\n{_asked(ask)}\n{_answered(ask, answered.answer)}"
     identity = str(uuid5(NAMESPACE_URL, f"handraise:{ask.id}:{_IDS[why]}"))
@@ -52,12 +73,16 @@ def _say(ask: Ask, answered: Answered, why: str) -> Say:
 
 def _asked(ask: Ask) -> str:
     match ask.body:
+        case Question(dialog=Dialog()):
+            return "Claude Code asked the person:"
         case Question():
             return "You asked a question:"
         case Permission(tool=tool, description=description):
             return f"You wanted to use {tool}{f' ({description})' if description else ''}."
         case Plan():
             return "You showed a plan."
+        case Form(message=message, server=server, url=str()):
+            return f"The MCP server {server} asked the person to visit a link: {message}"
         case Form(message=message, server=server):
             return f"The MCP server {server} asked for a form: {message}"
         case Trust(directory=directory):

@@ -17,7 +17,7 @@ from handraise.inbox.errors import AlreadySettled, AlreadyWithdrawn, NoSuchAsk, 
 from handraise.model import fit
 from handraise.model.actors import Actor
 from handraise.model.answers import Answer
-from handraise.model.asks import AcceptedAnswer, Answered, Ask, Expired, Settlement, Withdrawn
+from handraise.model.asks import AcceptedAnswer, Answered, Ask, Expired, Settlement, Withdrawn, is_dialog
 from handraise.model.rules import Rule
 from handraise.policy.patterns import read_pattern
 from handraise.store.changes import DeliverAsk, OpenAsk, QueueSay, RecordLate, RemoveRule, SaveRule, SettleAsk
@@ -205,7 +205,7 @@ class Inbox:
         match ask.settlement:
             case Answered(answer=first) if first == answered.answer:
                 return AcceptedAnswer(ask)
-            case Expired(late=None):
+            case Expired(late=None) if not is_dialog(ask.body):
                 return await self._say_late(ask, answered)
             case Expired(late=Answered(answer=first)) if first == answered.answer:
                 return AcceptedAnswer(ask, late=True)

@@ -22,7 +22,7 @@ class ByRule(Struct, frozen=True, tag_field="kind", tag="rule"):
 
 
 class TheHub(Struct, frozen=True, tag_field="kind", tag="hub"):
-    """Handraise itself: a deadline, a cool-down, a malformed request."""
+    """Handraise itself: a deadline, a cool-down, a malformed request, a link that was completed on its website."""
 
     name: str = "handraise"
 

@@ -63,7 +63,7 @@ class Outline(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Filled(Struct, frozen=True, forbid_unknown_fields=True):
-    """To a form: filled in, declined or cancelled."""
+    """To a form: filled in, declined or cancelled. To a link: done (without content), declined or cancelled."""
 
     action: Literal["accept", "decline", "cancel"]
     content: dict[str, Any] | None = None

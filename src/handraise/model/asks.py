@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import replace
 
-from handraise.model.actors import Actor
+from handraise.model.actors import Actor, TheHub
 from handraise.model.answers import Answer, answer_as_json, read_answer
 from handraise.model.rules import Rule
 from handraise.model.trust import Trust
@@ -34,6 +34,12 @@ class Prompt(Struct, frozen=True):
     header: str = ""
     options: tuple[Option, ...] = ()
     multi_select: bool = False
+    closed: bool | UnsetType = UNSET
+    """Only the options answer it, no text of one's own. Left out where a text does, for the digests of earlier asks."""
+
+    @property
+    def is_closed(self) -> bool:
+        return self.closed is True
 
 
 class Terms(Struct, frozen=True):
@@ -58,11 +64,20 @@ class Terms(Struct, frozen=True):
         return self.person or self.once or self.deny_first or bool(self.ask_rule)
 
 
+class Dialog(Struct, frozen=True):
+    """A dialog of Claude Code itself, by its own name, and what it calls each option of the only prompt, in order."""
+
+    kind: str
+    results: tuple[str, ...]
+
+
 class Question(Struct, frozen=True):
     """Claude wants to know something: one to four prompts, answered together."""
 
     questions: tuple[Prompt, ...]
     terms: Terms | UnsetType = UNSET
+    dialog: Dialog | UnsetType = UNSET
+    """Left out unless Claude Code itself asks, and not Claude."""
 
 
 class Offer(Struct, frozen=True):
@@ -97,11 +112,13 @@ class Plan(Struct, frozen=True):
 
 
 class Form(Struct, frozen=True):
-    """An MCP server wants a form filled; `schema` is a flat JSON Schema."""
+    """An MCP server wants a form filled, or a link visited; `schema` is a flat JSON Schema."""
 
     message: str
     server: str
     schema: dict[str, Any]
+    url: str | UnsetType = UNSET
+    """The link, as the server wrote it: there are no fields then. Left out where there is none."""
 
 
 Body = Question | Permission | Plan | Form | Trust
@@ -214,6 +231,21 @@ def terms_of(body: Body) -> Terms:
     """The terms of a body, those of nothing special where it has none."""
     terms = body.terms if isinstance(body, Question | Permission) else UNSET
     return _NO_TERMS if terms is UNSET else terms
+
+
+def is_dialog(body: Body) -> bool:
+    """Whether Claude Code itself asks: Claude knows nothing of it."""
+    return isinstance(body, Question) and body.dialog is not UNSET
+
+
+def is_link(body: Body) -> bool:
+    """Whether an MCP server wants a link visited."""
+    return isinstance(body, Form) and body.url is not UNSET
+
+
+def was_completed(ask: Ask, answered: Answered) -> bool:
+    """Whether nobody answered: the website of a link reported that it is done."""
+    return is_link(ask.body) and isinstance(answered.by, TheHub)
 
 
 def digest_of(body: Body) -> str:

@@ -26,6 +26,7 @@ What = Literal[
     "device added",
     "device removed",
     "trust revoked",
+    "denied call allowed",
     "alarm",
 ]
 

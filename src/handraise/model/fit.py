@@ -45,6 +45,9 @@ def check(body: Body, answer: Answer) -> None:
         case Plan(), Approve(plan=plan):
             if plan is not None and not plan.strip():
                 raise Misfit(t("error.fit.empty_plan"))
+        case Form(url=str()), Filled("accept", content):
+            if content:
+                raise Misfit(t("error.fit.link_content"))
         case Form(schema=schema), Filled("accept", content):
             _check_form(schema, content)
         case Form(), Filled():
@@ -71,10 +74,13 @@ def _check_choices(prompts: tuple[Prompt, ...], choices: tuple[Choice, ...]) -> 
         text = (choice.text or "").strip()
         if not choice.labels and not text:
             raise Misfit(t("error.fit.no_answer", question=name))
+        if text and prompt.is_closed:
+            raise Misfit(t("error.fit.closed", question=name))
         known = {option.label for option in prompt.options}
         for label in choice.labels:
             if label not in known:
-                raise Misfit(t("error.fit.no_option", question=name, option=repr(label)))
+                key = "error.fit.closed" if prompt.is_closed else "error.fit.no_option"
+                raise Misfit(t(key, question=name, option=repr(label)))
         if len(set(choice.labels)) != len(choice.labels):
             raise Misfit(t("error.fit.twice", question=name))
         if not prompt.multi_select and len(choice.labels) + bool(text) > 1:

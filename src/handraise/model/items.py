@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from handraise.model.actors import Actor
+from handraise.model.usage import UsageLimit
 
 ActionKind = Literal["command", "file_change", "tool", "web_search", "note"]
 
@@ -36,6 +37,7 @@ class SessionChanged(Struct, frozen=True, tag_field="type", tag="session.changed
     cost_usd: float
     note: str = ""
     stuck_since: datetime | None = None
+    usage: tuple[UsageLimit, ...] = ()
 
 
 class TurnStarted(Struct, frozen=True, tag_field="type", tag="turn.started"):
@@ -124,6 +126,41 @@ class ActionEnded(Struct, frozen=True, tag_field="type", tag="action.ended"):
     parent: str | None = None
 
 
+class ActionChecked(Struct, frozen=True, tag_field="type", tag="action.checked"):
+    """Claude Code's automatic check of an action takes long, or is done."""
+
+    action: str
+    checking: bool
+
+
+class ActionDenied(Struct, frozen=True, tag_field="type", tag="action.denied"):
+    """Claude Code denied an action without asking. A person may allow a retry until `allowable_until`, if set."""
+
+    action: str
+    title: str
+    tool: str
+    reason: str
+    """A sentence, with Claude Code's own reason if it gave one."""
+    cause: str
+    """Why, by Claude Code's own name for it: `classifier`, `safetyCheck`, `mode`, …"""
+    allowable_until: datetime | None = None
+    parent: str | None = None
+
+
+class DenialChanged(Struct, frozen=True, tag_field="type", tag="denial.changed"):
+    """What became of a denied action.
+
+    A person allowed one retry of exactly this call, the retry came and was allowed, or it can't be allowed any more.
+    """
+
+    action: str
+    state: Literal["allowed", "retried", "over"]
+    by: Actor | None = None
+    """Who allowed it, if a person did."""
+    note: str = ""
+    """Why it is over."""
+
+
 class AskOpened(Struct, frozen=True, tag_field="type", tag="ask.opened"):
     """The whole ask, in the API's format."""
 
@@ -181,6 +218,9 @@ Content = (
     | ActionStarted
     | ActionChanged
     | ActionEnded
+    | ActionChecked
+    | ActionDenied
+    | DenialChanged
     | AskOpened
     | AskSettled
     | AskDelivered

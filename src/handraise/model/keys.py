@@ -40,6 +40,7 @@ TABLE = (
     Key("plan", "edit", "e", 4, "refuse"),
     Key("plan", "revise", "d", 5, "refuse"),
     Key("plan", "outline", "p", 6, "refuse"),
+    Key("form", "done", "", 1, "grant"),
     Key("form", "fill", "e", 4, "refuse"),
     Key("form", "decline", "d", 5, "refuse"),
     Key("form", "cancel", "", 6, "refuse"),

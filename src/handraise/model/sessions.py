@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from handraise.model.actors import Actor
+from handraise.model.usage import UsageLimit
 
 Phase = Literal["queued", "starting", "idle", "working", "parking", "parked", "stopping", "ended"]
 PHASES: tuple[Phase, ...] = ("queued", "starting", "idle", "working", "parking", "parked", "stopping", "ended")
@@ -49,6 +50,8 @@ class Session(Struct, frozen=True):
     stuck_since: datetime | None = None
     """Since when Claude hasn't responded to an answer."""
     forked_from: str | None = None
+    usage: tuple[UsageLimit, ...] = ()
+    """The usage limits of the account, as its Claude reported them last. Empty with an API key."""
     terminal: str = ""
     """The machine where a person runs it in a terminal; empty if the hub runs it."""
 

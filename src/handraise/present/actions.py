@@ -1,4 +1,4 @@
-"""What an action is called, and what a surface needs to know of its tool to lay it out. Pure."""
+"""What an action is called, and what a surface needs to know about its tool to lay it out. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,30 +22,30 @@ _KINDS: dict[ToolKind, ActionKind] = {
     "note": "note",
 }
 _VERBS = ("shell", "write", "edit", "fetch", "search")
-"""Kinds whose title is only what something is done to."""
+"""Kinds whose title is only the object of the action."""
 _TITLED = ("read", "find")
-"""Kinds whose title begins with what is done."""
+"""Kinds whose title starts with the verb."""
 
 
 class ToolTraits(Struct, frozen=True):
-    """What decides how a call of a tool is shown and edited, so that no surface has to know tools by name."""
+    """How to show and edit a tool call, so that no surface has to know tools by name."""
 
     kind: ToolKind
     verb: str
-    """What was done, for a line about the past; empty where the title says it."""
+    """The verb for a line about the past; empty if the title has it."""
     subject: tuple[str, ...]
-    """Fields of the input: the first one with a text goes with the verb. None: the title does."""
+    """Input fields: the first one with a text follows the verb. None: the title does."""
     path: str
     """The field that names a file or a directory; empty if there is none."""
     editable: str
     """The field that a person edits as plain text; empty: all of the input, as JSON."""
     change: Change
-    """How the input says what becomes of a file."""
+    """How the input describes the change to a file."""
     only_reads: bool
 
 
 def traits_of(tool_name: str) -> ToolTraits:
-    """The traits of the tool of this name, in the language of the hub."""
+    """The traits of the tool of this name, in the hub's language."""
     tool = tool_named(tool_name)
     verb = t(f"card.done.{tool.words}") if tool.kind in (*_VERBS, *_TITLED) else ""
     subject = tool.subject if tool.kind in _TITLED else ()
@@ -53,7 +53,7 @@ def traits_of(tool_name: str) -> ToolTraits:
 
 
 def name_action(tool_name: str, fields: Mapping[str, Any]) -> tuple[ActionKind, str]:
-    """The kind and the title of a call of a tool with this input; never fails, whatever the input holds."""
+    """The kind and title of a tool call with this input; never fails, whatever the input holds."""
     tool = tool_named(tool_name)
     kind = _KINDS.get(tool.kind, "tool")
     if tool.words:
@@ -66,7 +66,7 @@ def name_action(tool_name: str, fields: Mapping[str, Any]) -> tuple[ActionKind, 
 
 
 def doing(tool_name: str, title: str) -> str:
-    """The title with what is done, where it only says what it is done to."""
+    """The title with its verb, if it only names the object."""
     tool = tool_named(tool_name)
     return t(f"card.doing.tool.{tool.words}", title=title) if tool.kind in _VERBS else title
 

@@ -1,10 +1,10 @@
-"""The card: an ask as every surface words it, and how carefully to look at it. Pure; layout is up to the surface."""
+"""The card: an ask in the words of every surface, and how carefully to look at it. Pure; decides no layout."""
 
 from typing import Any, Literal
 
-from msgspec import Struct, to_builtins
+from msgspec import UNSET, Struct, to_builtins
 
-from handraise.model.asks import Ask, Expired, Form, Permission, Question, terms_of
+from handraise.model.asks import Ask, Expired, Form, Permission, Question, is_dialog, terms_of
 from handraise.model.names import reveal
 from handraise.model.tools import names_of, tool_named
 from handraise.model.trust import Trust
@@ -12,6 +12,7 @@ from handraise.present.actions import ToolTraits, traits_of
 from handraise.present.choices import CardChoice, choices
 from handraise.present.evidence import Evidence, evidence, hides
 from handraise.present.headlines import headline
+from handraise.present.links import CardLink, link_of
 from handraise.present.outcomes import CardOutcome, outcome
 from handraise.texts import t
 
@@ -19,14 +20,14 @@ _READING = names_of("read", "find")
 
 
 class Risk(Struct, frozen=True):
-    """How risky, and for which reason where it is high."""
+    """How risky, and why if it is high."""
 
     level: Literal["low", "medium", "high"]
     reason: str = ""
 
 
 class Card(Struct, frozen=True):
-    """What people read about an ask, in the language of the hub; hidden characters are marked."""
+    """What people read about an ask, in the hub's language; hidden characters are marked."""
 
     headline: str
     evidence: tuple[Evidence, ...]
@@ -39,6 +40,8 @@ class Card(Struct, frozen=True):
     """Of the tool that a permission is about."""
     only_once: bool = False
     """It can be allowed this once only, whatever rules there are or will be."""
+    link: CardLink | None = None
+    """What a person is asked to visit. It is never opened for them."""
 
 
 def card_of(ask: Ask, directory: str | None) -> Card:
@@ -53,11 +56,12 @@ def card_of(ask: Ask, directory: str | None) -> Card:
         risk(ask, hidden=hidden),
         traits_of(ask.body.tool) if isinstance(ask.body, Permission) else None,
         isinstance(ask.body, Permission) and terms_of(ask.body).is_strict,
+        link_of(ask.body.url) if isinstance(ask.body, Form) and ask.body.url is not UNSET else None,
     )
 
 
 def risk(ask: Ask, *, hidden: bool) -> Risk:
-    """High: what hides, reaches out, runs unasked or can only be allowed once. Low: what only reads or asks."""
+    """High: hides something, reaches out, runs without asking or can only be allowed once. Low: only reads or asks."""
     if hidden:
         return Risk("high", t("card.risk.hidden"))
     match ask.body:
@@ -71,6 +75,9 @@ def risk(ask: Ask, *, hidden: bool) -> Risk:
             return Risk("high", t("card.risk.once"))
         case Permission(tool=tool) if tool in _READING:
             return Risk("low")
+        case Form(url=str() as url):
+            cautions = link_of(url).cautions
+            return Risk("high", cautions[0]) if cautions else Risk("medium")
         case Question() | Form():
             return Risk("low")
         case _:
@@ -84,9 +91,11 @@ def card_as_json(card: Card) -> dict[str, Any]:
 
 
 def _can_be_answered(ask: Ask) -> bool:
-    """Open, or expired without a late answer."""
+    """Open, or expired without a late answer. An expired dialog is gone: Claude knows nothing of it."""
     match ask.settlement:
-        case None | Expired(late=None):
+        case None:
             return True
+        case Expired(late=None):
+            return not is_dialog(ask.body)
         case _:
             return False

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, assert_never
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from handraise.model.asks import Ask, Form, Permission, Plan, Question, terms_of
@@ -49,9 +49,9 @@ def choices(ask: Ask) -> tuple[CardChoice, ...]:
                 _choice("plan", "revise", None),
                 _choice("plan", "outline", {"outline": True}),
             )
-        case Form():
+        case Form(url=url):
             return (
-                _choice("form", "fill", None, ""),
+                _choice("form", "fill", None, "") if url is UNSET else _choice("form", "done", {"action": "accept"}),
                 _choice("form", "decline", {"action": "decline"}, ""),
                 _choice("form", "cancel", {"action": "cancel"}, ""),
             )
@@ -76,7 +76,8 @@ def _of_question(body: Question) -> Iterator[CardChoice]:
         digit = place if place <= _LAST_DIGIT else None
         label, detail = one_line(option.label), one_line(option.description)
         yield CardChoice(OPTION, label, detail, "", digit, "answer", answer=answer)
-    yield _choice("question", "free text", None, "")
+    if not prompt.is_closed:
+        yield _choice("question", "free text", None, "")
 
 
 def _of_permission(body: Permission) -> Iterator[CardChoice]:

@@ -12,6 +12,7 @@ from handraise.model.names import has_hidden, reveal
 from handraise.model.tools import tool_named
 from handraise.model.trust import Brought, Trust
 from handraise.present.headlines import one_line, quoted
+from handraise.present.links import CardLink, link_of
 from handraise.texts import t
 
 EvidenceKind = Literal["command", "diff", "plan", "input", "note", "warning", "piece"]
@@ -61,6 +62,8 @@ def _of_body(body: Body) -> Iterator[Evidence]:
             yield from _of_permission(body)
         case Plan(plan):
             yield Evidence("plan", reveal(plan))
+        case Form(url=str() as url):
+            yield from _of_link(link_of(url))
         case Form(schema=schema):
             yield from _fields(schema)
         case Trust():
@@ -76,7 +79,7 @@ def _of_permission(body: Permission) -> Iterator[Evidence]:
         yield Evidence("diff", reveal(body.diff))
     if body.diff_note:
         yield Evidence("note", one_line(body.diff_note))
-    # Not `body.description`: where Claude gives none, Claude Code fills it with the name of the file.
+    # Not `body.description`: if Claude gives none, Claude Code fills in the file name.
     description = body.input.get(tool_named(body.tool).says)
     if isinstance(description, str) and description.strip():
         yield Evidence("note", one_line(description), t("card.evidence.says"))
@@ -105,6 +108,13 @@ def _fields(schema: Mapping[str, Any]) -> Iterator[Evidence]:
         title, text = described.get("title"), described.get("description")
         label = title if isinstance(title, str) and title.strip() else str(name)
         yield Evidence("piece", reveal(text) if isinstance(text, str) else "", one_line(label))
+
+
+def _of_link(link: CardLink) -> Iterator[Evidence]:
+    label = t("card.evidence.link", host=quoted(link.host)) if link.host else t("card.evidence.address")
+    yield Evidence("piece", link.text, label)
+    for caution in link.cautions:
+        yield Evidence("warning", caution)
 
 
 def _of_trust(body: Trust) -> Iterator[Evidence]:

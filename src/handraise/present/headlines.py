@@ -1,24 +1,24 @@
 """The headline: what an ask wants, in one sentence; and how foreign text is quoted in a sentence. Pure.
 
-Backquotes are around what a machine said: it is made visible, and harmless to the sentence.
+Backquotes mark machine text: hidden characters are shown, and nothing in it breaks the sentence.
 """
 
 from typing import assert_never
 
-from handraise.model.asks import Ask, Form, Permission, Plan, Question
+from handraise.model.asks import Ask, Form, Permission, Plan, Question, is_link
 from handraise.model.names import has_hidden, reveal
 from handraise.model.tools import Tool, of_server, tool_named
 from handraise.model.trust import Trust
 from handraise.texts import t
 
 SHORT = 72
-"""How long a quote may be for a sentence to show all of it."""
+"""The longest quote that a sentence shows in full."""
 _WORDED = ("write", "edit", "read", "find", "fetch", "search", "agent", "skill")
-"""Kinds of tools that have a sentence of their own."""
+"""Kinds of tools with their own sentence."""
 
 
 def headline(ask: Ask, directory: str | None) -> str:
-    """On one line, hidden characters marked; paths as seen from the directory of the session."""
+    """On one line, with hidden characters marked; paths are relative to the session's directory."""
     match ask.body:
         case Question(questions):
             return one_line(" · ".join(prompt.question for prompt in questions)) or t("card.question.empty")
@@ -28,7 +28,7 @@ def headline(ask: Ask, directory: str | None) -> str:
             return t("card.plan")
         case Form(message=message, server=server):
             if not message.strip():
-                return t("card.form.bare", server=quoted(server))
+                return t("card.form.link" if is_link(ask.body) else "card.form.bare", server=quoted(server))
             return t("card.form.asks", server=quoted(server), message=one_line(message))
         case Trust(directory=named):
             return t("card.trust", directory=quoted(named))
@@ -37,32 +37,32 @@ def headline(ask: Ask, directory: str | None) -> str:
 
 
 def without_marks(text: str) -> str:
-    """A headline for a surface that cannot set quotes off."""
+    """A headline for a surface that can't style quotes."""
     return text.replace("`", "")
 
 
 def quoted(text: str) -> str:
-    """One line in which nothing is hidden, and no backquote that would end the quote early."""
+    """On one line, with nothing hidden, and no backquote that would end the quote early."""
     return one_line(text).replace("`", "ˋ")
 
 
 def one_line(text: str) -> str:
-    """One line in which nothing is hidden."""
+    """On one line, with nothing hidden."""
     return " ".join(reveal(text).split())
 
 
 def is_short(text: str) -> bool:
-    """Whether a sentence can quote it whole and exactly as it is."""
+    """Whether a sentence can quote it in full and unchanged."""
     return 0 < len(text) <= SHORT and "\n" not in text and "`" not in text and not has_hidden(text)
 
 
 def clipped(text: str, most: int = SHORT) -> str:
-    """For a glance, never for what is decided about: cut with an ellipsis."""
+    """For a glance, never for a decision: cut with an ellipsis."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def nearby(path: str, directory: str | None) -> str:
-    """A path as seen from the directory of its session."""
+    """A path relative to its session's directory."""
     return path.removeprefix(f"{directory}/") if directory else path
 
 

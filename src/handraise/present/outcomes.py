@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from handraise.model.actors import Actor, ByRule, Person, TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise, Trusting
-from handraise.model.asks import Answered, Ask, Expired, Permission, Settlement, Withdrawn
+from handraise.model.asks import Answered, Ask, Expired, Permission, Settlement, Withdrawn, is_link, was_completed
 from handraise.model.tools import tool_named
 from handraise.present.headlines import clipped, nearby, one_line, quoted
 from handraise.texts import t
@@ -29,6 +29,8 @@ def outcome(ask: Ask, directory: str | None) -> CardOutcome | None:
 def of_settlement(ask: Ask, settlement: Settlement, directory: str | None) -> CardOutcome:
     """The outcome of this settlement."""
     match settlement:
+        case Answered() if was_completed(ask, settlement):
+            return _same(t("card.outcome.completed"))
         case Answered(answer=answer, by=by):
             text = _answered(ask, answer, _name(by), "theirs", directory)
             yours = _answered(ask, answer, "", "yours", directory) if isinstance(by, Person) else text
@@ -64,7 +66,7 @@ def _same(text: str) -> CardOutcome:
 
 
 def _answered(ask: Ask, answer: Answer, who: str, side: _Side, directory: str | None) -> str:
-    line = t(f"card.outcome.{side}.{_verb(answer)}", who=who, what=_what(ask, answer, directory))
+    line = t(f"card.outcome.{side}.{_verb(ask, answer)}", who=who, what=_what(ask, answer, directory))
     match answer:
         case Allow(input=changed, suggestions=suggestions):
             line = t("card.outcome.edited", outcome=line) if changed is not None else line
@@ -77,7 +79,7 @@ def _answered(ask: Ask, answer: Answer, who: str, side: _Side, directory: str | 
             return line
 
 
-def _verb(answer: Answer) -> str:
+def _verb(ask: Ask, answer: Answer) -> str:
     match answer:
         case Choices():
             return "answered"
@@ -91,6 +93,8 @@ def _verb(answer: Answer) -> str:
             return "revised"
         case Outline():
             return "outlined"
+        case Filled(action=action) if is_link(ask.body):
+            return {"accept": "visited", "decline": "declined_link", "cancel": "dismissed_link"}[action]
         case Filled(action=action):
             return {"accept": "filled", "decline": "declined", "cancel": "dismissed"}[action]
         case Trusting(trust=level):

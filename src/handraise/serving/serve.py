@@ -201,6 +201,7 @@ def _app(
         proxies=proxies,
         offer=HookOffer(config.state),
         no_sandbox=opened.wall.missing,
+        unsafe_claude=lambda: opened.pool.unsafe_version,
     )
     return WebApp(guard, login, streams, page, more)
 

@@ -1,17 +1,21 @@
 """What a session machine receives (facts and wishes) and what it wants done (commands). The runner performs these."""
 
+from datetime import datetime
 from typing import Literal
 
 from msgspec import Struct, field
 
 from handraise.inbox.considering import Objection
+from handraise.model.actors import Person
 from handraise.model.asks import Ask
+from handraise.model.audit import Entry
 from handraise.model.items import Content
 from handraise.model.sessions import Say
+from handraise.session.memory import RetryApproval
 from handraise.texts import t
 from handraise.wire.frames import Frame
 
-Timer = Literal["move", "idle"]
+Timer = Literal["move", "idle", "denied"]
 
 
 class ProcessStarted(Struct, frozen=True):
@@ -83,6 +87,15 @@ class Rename(Struct, frozen=True):
     title: str
 
 
+class AllowDenied(Struct, frozen=True):
+    """Claude may retry a call that was denied: exactly this one, once. Repeated, it changes nothing."""
+
+    action: str
+    by: Person
+    source: str
+    at: datetime
+
+
 class Stop(Struct, frozen=True):
     """End Claude; the session can be resumed."""
 
@@ -95,7 +108,7 @@ class Park(Struct, frozen=True):
     """Another session needs the slot of this idle one. The next message brings it back."""
 
 
-Wish = Speak | Interrupt | ChangeMode | ChangeModel | Rename | Stop | Park
+Wish = Speak | Interrupt | ChangeMode | ChangeModel | Rename | AllowDenied | Stop | Park
 
 
 class Write(Struct, frozen=True):
@@ -109,6 +122,8 @@ class Raise(Struct, frozen=True):
 
     ask: Ask
     mode: str
+    approval: RetryApproval | None = None
+    """A person allowed this very call before: it settles what no rule has decided."""
 
 
 class Consult(Struct, frozen=True):
@@ -125,10 +140,23 @@ class Withdraw(Struct, frozen=True):
     reason: str
 
 
+class Complete(Struct, frozen=True):
+    """The website of a link reported that it is done: settles the ask, unless someone was first."""
+
+    ask: str
+
+
 class Deliver(Struct, frozen=True):
     """Claude received the answer."""
 
     ask: str
+
+
+class AllowRetry(Struct, frozen=True):
+    """A person allowed a denied call: store that, and their message to Claude."""
+
+    say: Say
+    entry: Entry
 
 
 class Take(Struct, frozen=True):
@@ -181,7 +209,9 @@ Command = (
     | Raise
     | Consult
     | Withdraw
+    | Complete
     | Deliver
+    | AllowRetry
     | Take
     | Return
     | Publish

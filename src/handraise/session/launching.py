@@ -13,6 +13,9 @@ from handraise.session.memory import Memory, StartKind
 _MEMORY = {"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD": "1"}
 """Without a project's settings Claude reads `CLAUDE.md` only from added directories, and only with this."""
 
+_PATIENT = {"CLAUDE_CODE_USER_DIALOG_TIMEOUT_MS": "2000000000"}
+"""A dialog of Claude Code stays open for three weeks instead of five minutes, unless the person set another time."""
+
 _CAUTION = (
     "This conversation started earlier, and its record was lost. Some of the work may already be done: "
     "check what is there before you do anything again."
@@ -31,11 +34,15 @@ class StartContext(Struct, frozen=True):
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
         """For Claude."""
-        return {**base, **({} if self.trusted else _MEMORY)}
+        return {**_PATIENT, **base, **({} if self.trusted else _MEMORY)}
 
 
-def memory_for(session: Session, old: Memory, key: str = "") -> Memory:
-    """The memory of the next process; `old` is that of the last one. Our answers are marked with `key`."""
+def memory_for(session: Session, old: Memory, key: str = "", version: str = "", untouched: str = "") -> Memory:
+    """The memory of the next process; `old` is that of the last one. Our answers are marked with `key`.
+
+    `untouched` is the title of a first process as long as no person has chosen one.
+    """
+    before = old.title or untouched
     return Memory(
         title=session.title,
         turn=old.turn,
@@ -43,10 +50,13 @@ def memory_for(session: Session, old: Memory, key: str = "") -> Memory:
         model=session.model,
         cost_before=old.cost_usd,
         cooldown=old.cooldown,
+        version=version,
+        usage=old.usage,
         way=_way(session, old),
         missing=old.missing,
         opening=old.opening,
         unfinished=old.unfinished,
+        renamed=old.renamed or (bool(before) and session.title != before),
         key=key,
         granted=[session.mode],
     )

@@ -6,10 +6,12 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
+from handraise.claude import versions
 from handraise.model.items import Notice, SessionEnded, TurnStarted
-from handraise.session import ending, phases, translate
+from handraise.session import ending, phases, titles, translate
 from handraise.session.commands import (
     Alarm,
+    AllowDenied,
     AnswerAgain,
     AskWasSettled,
     Changed,
@@ -28,17 +30,21 @@ from handraise.session.commands import (
     Speak,
     Stop,
     Terminate,
+    Timer,
     TimerFired,
     WakeMe,
     Wish,
     Write,
 )
+from handraise.session.denials import Denials, NotAllowable
 from handraise.session.ending import found_nothing, how_it_ended
 from handraise.session.guard import BYE, HELLO, Guard
 from handraise.session.memory import Memory
 from handraise.session.pending import PendingRequests
 from handraise.session.phases import Event
+from handraise.session.reconciling import ABILITIES, INITIALIZE, Reconciliation
 from handraise.session.says import SayTracker
+from handraise.session.usage import limits_after
 from handraise.texts import t
 from handraise.wire import frames
 from handraise.wire.connection import Connection
@@ -47,6 +53,7 @@ from handraise.wire.frames import TextBlock, ToolResult
 _HOOKS = {"PreToolUse": [{"matcher": None, "hookCallbackIds": ["handraise"], "timeout": 2_000_000}]}
 """Makes Claude have us check every call. It waits three weeks, then denies; a longer timeout would overflow."""
 _TEXT_KEPT = 64 * 1024
+PLAN = "plan"
 
 
 class WishRefused(Exception):
@@ -54,12 +61,21 @@ class WishRefused(Exception):
 
 
 class SessionLimits(Struct, frozen=True):
-    """How long a session waits for Claude, in seconds, and its cost limit; None means no limit."""
+    """How long a session waits for Claude, in seconds, its cost limit, and its modes; None means no limit."""
 
     move: float = 30.0
     idle: float | None = None
     cost_usd: float | None = None
     """A session that costs more is stopped when its turn ends."""
+    unsafe_plan: bool = False
+    """Allows plan mode in versions of Claude Code that are unsafe."""
+
+    def refusal_of(self, mode: str, version: str) -> str | None:
+        """Why this version may not be in this mode, as a sentence; None if it may."""
+        if mode != PLAN or self.unsafe_plan or not versions.is_unsafe(version):
+            return None
+        known = version or t("sessions.unsafe.unknown")
+        return t("sessions.refused.unsafe_plan", version=known, safe=versions.SAFE_SINCE)
 
 
 class Machine:
@@ -78,7 +94,9 @@ class Machine:
         self.wire = wire
         self.limits = limits
         self._program = program
-        self._waiting = PendingRequests(session, project, memory, wire)
+        self._denials = Denials(session, memory)
+        self._waiting = PendingRequests(session, project, memory, wire, self._denials, self._check_plan_mode)
+        self._reconciliation = Reconciliation(memory, wire, self._waiting)
         self._saying = SayTracker(memory)
         self._guard = Guard(memory, wire)
         self._public = memory.public()
@@ -116,7 +134,7 @@ class Machine:
                 self.memory.unmoved = self.memory.unmoved or bool(written)
                 return [*written, WakeMe("move", self.limits.move)] if written else []
             case TimerFired(timer):
-                return self._not_moved() if timer == "move" else self._idled()
+                return self._timed(timer, now)
             case ProcessEnded(exit_code, errors, fault):
                 return self._gone(exit_code, errors, now, fault)
             case _:
@@ -124,7 +142,7 @@ class Machine:
 
     def _wish(self, wish: Wish) -> list[Command]:
         if isinstance(wish, Rename):
-            self.memory.title = wish.title
+            self.memory.title, self.memory.renamed = wish.title, True
             return []
         if self.memory.phase == "ended":
             raise WishRefused(t("sessions.refused.ended"))
@@ -144,11 +162,20 @@ class Machine:
                 if self.memory.phase != "working" and not self.memory.requests:
                     raise WishRefused(t("sessions.refused.idle"))
                 return [self._want("interrupt", "")]
+            case ChangeMode(mode) if refusal := self.limits.refusal_of(mode, self.memory.version):
+                raise WishRefused(refusal)
             case ChangeMode(mode):
                 self.memory.granted.append(mode)
                 return [self._want("set_permission_mode", mode, mode=mode)]
             case ChangeModel(model):
                 return [self._want("set_model", model, model=model)]
+            case AllowDenied() if self._is_spent:
+                raise WishRefused(t("sessions.refused.cost", reason=self._spent))
+            case AllowDenied():
+                try:
+                    return self._denials.allow(wish)
+                except NotAllowable as error:
+                    raise WishRefused(str(error)) from error
             case Stop(reason, by):
                 self.memory.stopped_by = by
                 return self._stop(reason)
@@ -161,8 +188,11 @@ class Machine:
         if self.memory.is_ending:
             return [Terminate(self.farewell)]
         if self.memory.greeted:
-            return [WakeMe("idle", self.limits.idle if self.memory.phase == "idle" else None)]
-        return [Write(self.wire.send_request(HELLO, "initialize", hooks=_HOOKS))]
+            # What was denied before this hub started may be over by now.
+            overdue = [WakeMe("denied", 0.0)] if self.memory.denied else []
+            idle = WakeMe("idle", self.limits.idle if self.memory.phase == "idle" else None)
+            return [self._reconciliation.begin(), *overdue, idle]
+        return [Write(self.wire.send_request(HELLO, INITIALIZE, hooks=_HOOKS, **ABILITIES))]
 
     def _receive(self, frame: frames.Frame, now: datetime) -> list[Command]:
         memory = self.memory
@@ -182,20 +212,30 @@ class Machine:
                 for block in user_message.content:
                     if isinstance(block, ToolResult):
                         commands += self._waiting.resulted(block.tool_use_id)
+                        commands += self._denials.resulted(block.tool_use_id)
             case frames.Init(mode=mode, model=model, session_id=claude_id):
                 memory.mode, memory.model, memory.key_source = mode, model or memory.model, frame.key_source
+                memory.version = frame.version or memory.version
                 self._called(claude_id)
                 commands += self._turn_begins()
             case frames.Status(mode=str() as mode):
                 memory.mode = mode
+            case frames.RateLimit(rate_limit_info=report):
+                memory.usage = limits_after(report, memory.usage)
+            case frames.PermissionDenied():
+                commands += self._denials.denied(frame, now)
+            case frames.TitleChanged(title=title) if not memory.renamed:
+                memory.title = titles.of_claude(title) or memory.title
             case frames.Result():
                 commands += self._turn_ends(frame)
             case frames.ControlRequest(request_id, request):
                 commands += self._waiting.begin(request_id, request, now)
+            case frames.ElicitationComplete(server, elicitation):
+                commands += self._waiting.completed(server, elicitation)
             case frames.ControlCancel(request_id):
                 commands += self._waiting.cancelled(request_id)
             case frames.ControlResponse(response):
-                commands += self._waiting.acknowledged(response.request_id) or self._acknowledged(response)
+                commands += self._waiting.acknowledged(response.request_id) or self._acknowledged(response, now)
             case _:
                 pass
         return commands
@@ -207,7 +247,11 @@ class Machine:
         memory.alarm = wrong
         self._enter("stop")
         alarm = Publish(Notice("alarm", t("sessions.alarm.stopped", wrong=wrong), "alarm"))
-        return [Alarm(wrong), *published, alarm, *self._waiting.withdraw_all(wrong), WakeMe("idle", None)]
+        over = [*self._waiting.withdraw_all(wrong), *self._denials.end_all()]
+        return [Alarm(wrong), *published, alarm, *over, WakeMe("idle", None)]
+
+    def _check_plan_mode(self) -> str | None:
+        return self.limits.refusal_of(PLAN, self.memory.version)
 
     def _called(self, claude_id: str) -> None:
         """Claude's name for the conversation: `/clear` starts another one, and that is the one to resume."""
@@ -256,10 +300,12 @@ class Machine:
         self.memory.wants[request_id] = (subtype, value)
         return Write(self.wire.send_request(request_id, subtype, **fields))
 
-    def _acknowledged(self, response: frames.Acknowledged) -> list[Command]:
+    def _acknowledged(self, response: frames.Acknowledged, now: datetime) -> list[Command]:
         if response.request_id == HELLO:
             return self._greeted()
         what, value = self.memory.wants.pop(response.request_id, ("", ""))
+        if what == INITIALIZE:
+            return self._reconciliation.compare(response, now)
         if what and response.subtype != "success":
             error = response.error or t("sessions.notice.no_reason")
             text = t("sessions.notice.wish_refused", what=what, value=value, error=error)
@@ -286,6 +332,17 @@ class Machine:
     @property
     def _spent(self) -> str:
         return ending.reason(self.memory.cost_usd, self.limits.cost_usd)
+
+    def _timed(self, timer: Timer, now: datetime) -> list[Command]:
+        match timer:
+            case "move":
+                return self._not_moved()
+            case "idle":
+                return self._idled()
+            case "denied":
+                return self._denials.expire(now)
+            case _:
+                assert_never(timer)
 
     def _moved(self) -> list[Command]:
         if not self.memory.unmoved:
@@ -315,14 +372,15 @@ class Machine:
         ends = [] if self.memory.is_ending else [Terminate(self.farewell)]
         self._enter("stop")
         self.memory.stop_reason = reason
-        withdrawn = self._waiting.withdraw_all(reason)
+        withdrawn = [*self._waiting.withdraw_all(reason), *self._denials.end_all()]
         return [*withdrawn, WakeMe("idle", None), *ends]
 
     def _park(self) -> list[Command]:
         if self.memory.phase != "idle" or self.memory.requests or self.memory.has_background:
             raise WishRefused(t("sessions.refused.not_idle"))
         self._enter("park")
-        return [WakeMe("idle", None), Terminate(self.farewell)]
+        over = self._denials.end_all()
+        return [*over, WakeMe("idle", None), Terminate(self.farewell)]
 
     def _gone(self, exit_code: int | None, errors: str, now: datetime, fault: str) -> list[Command]:
         memory = self.memory
@@ -333,6 +391,7 @@ class Machine:
             return [WakeMe("move", None), WakeMe("idle", None)]
         ended = how_it_ended(memory, exit_code, errors, now, fault)
         commands = self._waiting.withdraw_all(t("sessions.withdrawn.exited", reason=ended.reason))
+        commands += self._denials.end_all()
         if memory.requests:
             commands.append(Publish(Notice("warning", t("sessions.notice.not_delivered"), "not delivered")))
         if ended.how in ("lost", "failed"):
@@ -348,7 +407,7 @@ class Machine:
         memory.missing = "fork" if memory.way == "fork" else "resume"
         self._enter("no conversation")
         text = t("sessions.notice.starts_over")
-        withdrawn = self._waiting.withdraw_all(text)
+        withdrawn = [*self._waiting.withdraw_all(text), *self._denials.end_all()]
         memory.requests.clear()
         memory.stuck = memory.unmoved = False
         return [*withdrawn, Publish(Notice("warning", text, "starts over")), *self._saying.forgotten()]

@@ -6,7 +6,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct, field
 
+from handraise.model.actors import Person
 from handraise.model.sessions import Ended, Phase
+from handraise.model.usage import UsageLimit
 from handraise.session import translate
 from handraise.session.translate import Action
 
@@ -38,6 +40,46 @@ class Pending(Struct):
     settled: bool = False
     call: str | int | None = None
     """The call's own id if it came to our MCP server: Claude cancels it by this."""
+    is_permission: bool = False
+    """It came as `can_use_tool`: Claude lists it when it is asked what is pending."""
+    link: tuple[str, str] | None = None
+    """The server and its own id, if it wants a link visited: it says by these that the link was completed."""
+    dialog: bool = False
+    """Claude Code itself asks, and may close it by itself."""
+
+
+class CallPrint(Struct, frozen=True):
+    """Identifies a call: the digest of its tool and input, and the directory in which it runs."""
+
+    digest: str
+    directory: str
+
+
+class RetryApproval(Struct, frozen=True):
+    """A person allowed one retry of a denied call."""
+
+    by: Person
+    source: str
+    at: datetime
+    until: datetime
+
+    def holds(self, now: datetime) -> bool:
+        """Also over if the clock was set back."""
+        return self.at <= now < self.until
+
+
+class DeniedCall(Struct):
+    """A call that Claude Code denied, and that a person may allow."""
+
+    tool: str
+    print: CallPrint
+    until: datetime
+    """How long it may be allowed."""
+    approval: RetryApproval | None = None
+    retry: str = ""
+    """The tool call that the approval is for: the first one that is the same."""
+    spent: bool = False
+    """The approval was used."""
 
 
 class Memory(Struct, omit_defaults=True):
@@ -56,6 +98,10 @@ class Memory(Struct, omit_defaults=True):
     wants: dict[str, tuple[str, str]] = field(default_factory=dict)
     """What we asked Claude to change and it has not acknowledged: what, and the value."""
     wants_made: int = 0
+    reconciling: str = ""
+    """Our request for what Claude waits on, until it is answered."""
+    open_then: list[str] = field(default_factory=list)
+    """The permission requests that were open when it was made."""
     actions: dict[str, Action] = field(default_factory=dict)
     last_text: str = ""
     last_error: str = ""
@@ -65,10 +111,14 @@ class Memory(Struct, omit_defaults=True):
     """In this turn the API was not reached because Claude isn't signed in."""
     key_source: str = ""
     """Where Claude got its API key, as it reports it."""
+    usage: tuple[UsageLimit, ...] = ()
+    """The usage limits of the account."""
     cooldown: Cooldown = Cooldown()
     unmoved: bool = False
     """Something was answered, and nothing has come from Claude since."""
     stuck: bool = False
+    version: str = ""
+    """The version of Claude Code; empty if an older hub started it and no turn has begun since."""
     way: StartKind = "begin"
     """How this process was started."""
     missing: Literal["", "fork", "resume"] = ""
@@ -87,6 +137,12 @@ class Memory(Struct, omit_defaults=True):
     """Our answer to each tool call in progress."""
     is_checked: bool = False
     """Claude has us check its calls."""
+    prints: dict[str, CallPrint] = field(default_factory=dict)
+    """What identifies each tool call in progress."""
+    denied: dict[str, DeniedCall] = field(default_factory=dict)
+    """Calls that a person may allow, or has allowed, by their ids."""
+    renamed: bool = False
+    """A person chose the title: Claude's own does not replace it."""
     granted: list[str] = field(default_factory=list)
     """The permission modes that we set or approved."""
     alarm: str = ""
@@ -122,4 +178,5 @@ class Memory(Struct, omit_defaults=True):
 
     def public(self) -> tuple[Any, ...]:
         """What people see of it; when this changes, so does the session's record."""
-        return (self.title, self.phase, self.mode, self.model, self.cost_usd, self.stuck, self.ended, self.claude_id)
+        state = (self.title, self.phase, self.mode, self.model, self.cost_usd, self.stuck, self.ended, self.claude_id)
+        return (*state, self.usage)

@@ -1,5 +1,6 @@
 """Claude's open requests: each becomes an ask or is denied, and gets one answer. Never awaits."""
 
+from collections.abc import Callable
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple, assert_never
@@ -10,19 +11,33 @@ from msgspec.structs import replace
 from handraise.inbox.considering import Objection
 from handraise.model import ids, own_tools
 from handraise.model.answers import Allow, Approve, Outline, Revise
-from handraise.model.asks import Answered, Ask, Body, Origin, Permission, Plan, Withdrawn
+from handraise.model.asks import Answered, Ask, Body, Origin, Permission, Plan, Withdrawn, is_dialog, is_link
 from handraise.model.inputs import MalformedInput, read_ask_user
 from handraise.model.items import ActionChanged, Notice
 from handraise.present.actions import name_action
+from handraise.present.headlines import one_line
 from handraise.session import replies, requests
-from handraise.session.commands import Command, Consult, Deliver, Publish, Raise, Withdraw, Write
+from handraise.session.commands import Command, Complete, Consult, Deliver, Publish, Raise, Withdraw, Write
+from handraise.session.denials import REASON, Denials
+from handraise.session.dialogs import DECLARED
 from handraise.session.memory import Cooldown, Memory, Pending, Verdict
 from handraise.texts import t
 from handraise.wire import mcp
 from handraise.wire.connection import Connection, LocalWireError
-from handraise.wire.frames import CanUseTool, Elicitation, HookCallback, McpMessage, Request, ToolCall, UnknownRequest
+from handraise.wire.frames import (
+    CanUseTool,
+    Elicitation,
+    HookCallback,
+    McpMessage,
+    Request,
+    ToolCall,
+    UnknownRequest,
+    UserDialog,
+)
 
 STOPPING = "The session is being stopped. Nobody can be asked now."
+_ENTER_PLAN = "EnterPlanMode"
+_NAMED = 100
 _UNDER_WAY = 1000
 """How many calls are remembered; some never get a result."""
 
@@ -30,8 +45,19 @@ _UNDER_WAY = 1000
 class PendingRequests:
     """Its only state is `memory.requests`. The wire accepts one answer per request, unless it is reopened."""
 
-    def __init__(self, session: str, project: str | None, memory: Memory, wire: Connection) -> None:
+    def __init__(
+        self,
+        session: str,
+        project: str | None,
+        memory: Memory,
+        wire: Connection,
+        denials: Denials,
+        check_plan_mode: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        """`check_plan_mode` says why Claude may not enter plan mode by itself, if it may not."""
+        self._check_plan_mode = check_plan_mode
         self._session = session
+        self._denials = denials
         self._project = project
         self._memory = memory
         self._wire = wire
@@ -41,7 +67,9 @@ class PendingRequests:
         if request_id in self._memory.requests:
             return []
         match request:
-            case CanUseTool() | Elicitation():
+            case UserDialog(dialog_kind=kind) if kind not in DECLARED:
+                return self._leave_alone(kind)
+            case CanUseTool() | Elicitation() | UserDialog():
                 return self._ask(request_id, request, now)
             case McpMessage(server_name=own_tools.SERVER):
                 return self._serve(request_id, request, now)
@@ -53,6 +81,8 @@ class PendingRequests:
             case UnknownRequest(subtype=replies.HOOK):
                 # Claude reads an error as no objection.
                 return self._object(request_id, "", "deny", "The call could not be read, so it was not checked.")
+            case UnknownRequest(subtype="request_user_dialog"):
+                return self._leave_alone("")
             case UnknownRequest(subtype=subtype):
                 notice = t("sessions.notice.unknown_request", type=repr(subtype))
                 return self._refuse(request_id, f"Handraise can't answer requests of type {subtype!r}.", notice)
@@ -66,6 +96,8 @@ class PendingRequests:
             self._judge(use, "deny")
             self._memory.requests[request_id] = Pending(ask.id, ask.origin.tool_use)
             return [Raise(ask, self._memory.mode)]
+        if self._denials.claims(use, ask.opened_at):
+            return self._object(request_id, use, "ask", REASON)
         if objection is not None:
             return self._object(request_id, use, "ask", objection.message)
         self._judge(use, "unopposed")
@@ -92,6 +124,11 @@ class PendingRequests:
             changed = []
         return [Write(line), *changed] if line is not None else []
 
+    def completed(self, server: str, elicitation: str) -> list[Command]:
+        """A link was completed on its website. Early, late, or for a link that nobody asked about, it means nothing."""
+        link = (server, elicitation)
+        return [Complete(each.ask) for each in self._memory.requests.values() if each.link == link and not each.settled]
+
     def acknowledged(self, request_id: str) -> list[Command]:
         """Claude echoes our answer when it receives it."""
         pending = self._memory.requests.get(request_id)
@@ -113,7 +150,10 @@ class PendingRequests:
     def cancelled(self, request_id: str) -> list[Command]:
         """Claude cancelled a request."""
         pending = self._memory.requests.pop(request_id, None)
-        return [Withdraw(pending.ask, t("sessions.withdrawn.interrupted"))] if pending else []
+        if pending is None:
+            return []
+        reason = t("sessions.withdrawn.dialog" if pending.dialog else "sessions.withdrawn.interrupted")
+        return [Withdraw(pending.ask, reason)]
 
     def withdraw_all(self, reason: str) -> list[Command]:
         """Nobody waits for open requests any more; answers may still be received."""
@@ -122,7 +162,7 @@ class PendingRequests:
             del self._memory.requests[key]
         return [Withdraw(each.ask, reason) for each in still_open.values()]
 
-    def _ask(self, request_id: str, request: CanUseTool | Elicitation, now: datetime) -> list[Command]:
+    def _ask(self, request_id: str, request: CanUseTool | Elicitation | UserDialog, now: datetime) -> list[Command]:
         if self._memory.is_ending:
             return self._send_back(request_id, request, STOPPING)
         try:
@@ -132,7 +172,11 @@ class PendingRequests:
         if isinstance(body, Plan) and self._memory.cooldown.holds(now):
             return self._send_back(request_id, request, replies.COOLING)
         if isinstance(request, Elicitation):
-            return self._raise(request_id, body, "elicitation", _RequestContext(request), now)
+            has_id = is_link(body) and request.elicitation_id
+            link = (request.mcp_server_name, str(request.elicitation_id)) if has_id else None
+            return self._raise(request_id, body, "elicitation", _RequestContext(request, link=link), now)
+        if isinstance(request, UserDialog):
+            return self._raise(request_id, body, request.dialog_kind, _RequestContext(request), now)
         context = _RequestContext(request, request.tool_use_id, agent=request.agent_id)
         return self._raise(request_id, body, request.tool_name, context, now)
 
@@ -140,8 +184,17 @@ class PendingRequests:
         self, request_id: str, body: Body, tool: str, context: "_RequestContext", now: datetime
     ) -> list[Command]:
         ask = self._draft(request_id, body, tool, context, now)
-        self._memory.requests[request_id] = Pending(ask.id, context.tool_use, call=context.call)
-        return [Raise(ask, self._memory.mode)]
+        permission = isinstance(context.request, CanUseTool)
+        self._memory.requests[request_id] = Pending(
+            ask.id,
+            context.tool_use,
+            call=context.call,
+            is_permission=permission,
+            link=context.link,
+            dialog=is_dialog(body),
+        )
+        approval, published = self._denials.retried(context.tool_use, body, now)
+        return [*published, Raise(ask, self._memory.mode, approval)]
 
     def _draft(self, request_id: str, body: Body, tool: str, context: "_RequestContext", now: datetime) -> Ask:
         return Ask(
@@ -164,6 +217,10 @@ class PendingRequests:
             body = requests.call_of(call)
         except MalformedInput as error:
             return self._object(request_id, call.tool_use_id, "deny", str(error))
+        refusal = self._check_plan_mode() if call.tool_name == _ENTER_PLAN else None
+        if refusal:
+            return self._object(request_id, call.tool_use_id, "deny", refusal)
+        self._denials.note(call.tool_use_id, body.tool, body.input, call.cwd)
         context = _RequestContext(request, call.tool_use_id or None, agent=call.agent_id)
         return [Consult(self._draft(request_id, body, call.tool_name, context, now), self._memory.mode)]
 
@@ -212,11 +269,18 @@ class PendingRequests:
         except LocalWireError:  # cancelled at the same moment
             return []
 
-    def _send_back(self, request_id: str, request: CanUseTool | Elicitation, reason: str) -> list[Command]:
+    def _leave_alone(self, kind: str) -> list[Command]:
+        """An answer would count as a person's, and an error as none. Claude Code closes it by itself."""
+        text = t("sessions.notice.unknown_dialog", kind=one_line(kind)[:_NAMED])
+        return [Publish(Notice("warning", text, "dialog"))]
+
+    def _send_back(self, request_id: str, request: CanUseTool | Elicitation | UserDialog, reason: str) -> list[Command]:
         """Denies immediately: nobody is asked, and Claude reads why."""
         try:
             if isinstance(request, Elicitation):
                 line = self._wire.send_filled(request_id, "cancel")
+            elif isinstance(request, UserDialog):
+                line = self._wire.send_dialog(request_id, None)
             else:
                 line = self._wire.send_deny(request_id, reason)
         except LocalWireError:  # cancelled at the same moment
@@ -259,10 +323,11 @@ class PendingRequests:
 class _RequestContext(NamedTuple):
     """What we keep of a request to answer it later."""
 
-    request: CanUseTool | Elicitation | McpMessage | HookCallback
+    request: CanUseTool | Elicitation | UserDialog | McpMessage | HookCallback
     tool_use: str | None = None
     call: mcp.RequestId | None = None
     agent: str | None = None
+    link: tuple[str, str] | None = None
 
 
 def ask_id(session: str, reference: str) -> str:

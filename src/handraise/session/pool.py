@@ -19,6 +19,7 @@ from handraise.claude.claude import Claude, NobodyThere, NotStarted
 from handraise.claude.folder import SessionBusy, take_lock
 from handraise.claude.process import Identity
 from handraise.claude.sandbox_support import SandboxSupport
+from handraise.claude.versions import SAFE_SINCE, VersionCache, is_unsafe
 from handraise.claude.watch import FileWatch, watch
 from handraise.feed import Feed
 from handraise.inbox.inbox import Inbox
@@ -27,7 +28,7 @@ from handraise.model.items import Notice, SessionStarted
 from handraise.model.projects import Options, OwnFile, OwnFileUnfit, Project, no_own_file
 from handraise.model.rules import Rule
 from handraise.model.sessions import Checkpoint, Ended, Say, Session
-from handraise.session import launching, phases, records, slots, surroundings
+from handraise.session import launching, phases, records, slots, surroundings, titles
 from handraise.session.commands import Park, Stop
 from handraise.session.launching import StartContext
 from handraise.session.machine import Machine, SessionLimits, WishRefused
@@ -89,6 +90,7 @@ class SessionPool:
         self._store = store
         self._feed = feed
         self._inbox = inbox
+        self.versions = VersionCache()
         self._trusting = TrustCheck(store, inbox, config.environment, config.clock, config.entropy)
         self._watch: FileWatch = watch()
         self._runners: dict[str, Runner] = {}
@@ -107,6 +109,7 @@ class SessionPool:
         await self._stack.enter_async_context(self._watch)
         self._tasks = await self._stack.enter_async_context(asyncio.TaskGroup())
         self._stack.enter_context(self._inbox.listening(self._ask_settled))
+        self._looking = self._tasks.create_task(self._look_at_version())
         self.adoption = await self._adopt_all()
         for session in await self._store.sessions(["parked"]):
             await self.wake(session.id)
@@ -116,9 +119,21 @@ class SessionPool:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for task in list(self._running.values()):
+        for task in (self._looking, *self._running.values()):
             task.cancel()
         await self._stack.aclose()
+
+    @property
+    def unsafe_version(self) -> str:
+        """The version of Claude Code, if it is unsafe; empty if it is safe or not known yet."""
+        version = self.versions.latest
+        return version if version and is_unsafe(version) else ""
+
+    async def _look_at_version(self) -> None:
+        """So that people know before a session starts."""
+        version = await self.versions.of(self._config.program)
+        if version and is_unsafe(version):
+            log.warning("Claude Code %s is unsafe; update it to %s or later", version, SAFE_SINCE)
 
     def runner(self, session: str) -> Runner | None:
         """The runner of this session, if it runs."""
@@ -247,7 +262,10 @@ class SessionPool:
     async def _launch(self, session: Session, options: Options, footing: StartContext) -> None:
         left_at = await self._store.checkpoint(session.id)
         old = Memory.load(left_at.memory) if left_at else Memory()
-        memory = launching.memory_for(session, old, self._config.entropy(16).hex())
+        version = await self.versions.of(self._config.program)
+        says = [] if left_at else await self._store.says(session.id, waiting=False)
+        untouched = titles.of_message(says[0].content) if says else ""
+        memory = launching.memory_for(session, old, self._config.entropy(16).hex(), version, untouched)
         now = self._config.clock()
         # Claude refuses to start with an id it has used before, even if nothing came of it.
         renamed = session.run > 0 and memory.way != "resume"
@@ -258,7 +276,8 @@ class SessionPool:
         item = SessionStarted(
             session.title, session.project, session.directory, session.mode, session.model, started.run, preset
         )
-        warned = [PublishItems(session.id, now, self._no_sandbox())] if preset == "none" else []
+        warnings = [self._no_sandbox()] if preset == "none" else []
+        warnings += [self._unsafe(version)] if version and is_unsafe(version) else []
         again = await self._messages_again(session, old, now) if memory.missing else []
         checkpoint = Checkpoint(session.id, started.run, 0, memory.dump())
         # Stored before the process exists: a hub killed in between leaves a session without a process in its folder.
@@ -267,7 +286,7 @@ class SessionPool:
                 SaveSession(started),
                 Advance(checkpoint),
                 PublishItems(session.id, now, item),
-                *warned,
+                *(PublishItems(session.id, now, warning) for warning in warnings),
                 *await self._trusting.started(started, footing),
                 *(QueueSay(say) for say in again),
             ]
@@ -276,6 +295,7 @@ class SessionPool:
         launch = launching.launch_of(started, memory, options, parent, footing)
         config = self._config
         try:
+            self._check_mode(session.mode, version)
             running = await claude.start(
                 config.program,
                 launch,
@@ -285,7 +305,7 @@ class SessionPool:
                 footing.environment(config.environment),
                 self._sandbox(preset, session.directory, options),
             )
-        except (NotStarted, SessionBusy, sandbox.SandboxUnfit, OSError) as error:
+        except (WishRefused, NotStarted, SessionBusy, sandbox.SandboxUnfit, OSError) as error:
             await self._store.apply(records.ended(started, "failed", Ended("failed", str(error), config.clock())))
             return
         await self._supervise(started, running, options)
@@ -294,6 +314,18 @@ class SessionPool:
         """The sandbox preset of a session; `none` if the default one isn't available."""
         wanted = options.sandbox or "open"
         return "none" if wanted == "open" and self._config.wall.missing else wanted
+
+    async def check_mode(self, mode: str) -> None:
+        """Raises WishRefused if Claude Code is too old for this mode."""
+        self._check_mode(mode, await self.versions.of(self._config.program))
+
+    def _check_mode(self, mode: str, version: str) -> None:
+        refusal = self._config.limits.refusal_of(mode, version)
+        if refusal:
+            raise WishRefused(refusal)
+
+    def _unsafe(self, version: str) -> Notice:
+        return Notice("warning", t("sessions.notice.unsafe", version=version, safe=SAFE_SINCE), "unsafe")
 
     def _no_sandbox(self) -> Notice:
         return Notice("warning", t("sessions.notice.no_sandbox", why=self._config.wall.missing), "sandbox")

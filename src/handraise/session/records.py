@@ -7,7 +7,8 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from handraise.model.actors import TheHub
-from handraise.model.asks import Ask, Withdrawn
+from handraise.model.answers import Filled
+from handraise.model.asks import Answered, Ask, Withdrawn
 from handraise.model.audit import Entry
 from handraise.model.items import SessionChanged, SessionEnded
 from handraise.model.sessions import Ended, Session
@@ -20,6 +21,7 @@ from handraise.store.changes import (
     DeliverAsk,
     OpenAsk,
     PublishItems,
+    QueueSay,
     Record,
     ReturnSay,
     SaveSession,
@@ -27,6 +29,9 @@ from handraise.store.changes import (
     TakeSay,
 )
 from handraise.store.entries import FROM_HUB
+
+FROM_WEBSITE = "website"
+"""Where a link was answered that was completed by itself."""
 
 
 def changes(session: str, wanted: Sequence[Command], raised: Iterable[Ask], now: datetime) -> list[Change]:
@@ -39,8 +44,12 @@ def changes(session: str, wanted: Sequence[Command], raised: Iterable[Ask], now:
                 changes.append(OpenAsk(next(considered)))
             case commands.Withdraw(ask, reason):
                 changes.append(SettleAsk(ask, Withdrawn(reason, now)))
+            case commands.Complete(ask):
+                changes.append(SettleAsk(ask, Answered(Filled("accept"), TheHub(), FROM_WEBSITE, now)))
             case commands.Deliver(ask):
                 changes.append(DeliverAsk(ask, now))
+            case commands.AllowRetry(say, entry):
+                changes += [QueueSay(say), Record(entry)]
             case commands.Take(say):
                 changes.append(TakeSay(say, now))
             case commands.Return(say):
@@ -78,6 +87,7 @@ def as_remembered(session: Session, memory: Memory, now: datetime) -> Session:
         changed_at=now,
         ended=memory.ended,
         stuck_since=(session.stuck_since or now) if memory.stuck else None,
+        usage=memory.usage,
     )
 
 
@@ -91,6 +101,7 @@ def changed(session: Session, note: str = "") -> list[Change]:
         session.cost_usd,
         note,
         session.stuck_since,
+        session.usage,
     )
     return [SaveSession(session), PublishItems(session.id, session.changed_at, item)]
 

@@ -7,8 +7,9 @@ from msgspec import Raw
 
 from handraise.model.agent_replies import NO_REASON, NOBODY, NOBODY_ALLOWED, NOT_REVISED, OUTLINE, in_words
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise, Trusting
-from handraise.model.asks import Answered, Ask, Expired, Form, Question, Settlement, Withdrawn
+from handraise.model.asks import Answered, Ask, Dialog, Expired, Form, Question, Settlement, Withdrawn, is_dialog
 from handraise.session import requests
+from handraise.session.dialogs import CANCELLED
 from handraise.wire.connection import Connection
 
 HOOK = "hook_callback"
@@ -31,6 +32,8 @@ def reply(wire: Connection, ask: Ask) -> bytes | None:
         case Expired():
             if isinstance(ask.body, Form):
                 return wire.send_filled(request_id, "cancel")
+            if is_dialog(ask.body):
+                return wire.send_dialog(request_id, None)
             return wire.send_deny(request_id, NOBODY if isinstance(ask.body, Question) else NOBODY_ALLOWED)
         case Withdrawn() | None:
             return None
@@ -45,6 +48,8 @@ def checks_a_call(ask: Ask) -> bool:
 
 def _answer(wire: Connection, request_id: str, ask: Ask, answer: Answer) -> bytes:
     match answer:
+        case Choices(answers) if is_dialog(ask.body):
+            return wire.send_dialog(request_id, _result(ask, answers))
         case Choices(answers):
             return wire.send_allow(request_id, _with_answers(ask, answers))
         case Allow(input=changed, suggestions=chosen):
@@ -111,6 +116,16 @@ def _with_answers(ask: Ask, choices: tuple[Choice, ...]) -> dict[str, Any]:
     prompts = ask.body.questions if isinstance(ask.body, Question) else ()
     words = {prompt.question: in_words(choice) for prompt, choice in zip(prompts, choices, strict=True)}
     return {**asked, "answers": words}
+
+
+def _result(ask: Ask, choices: tuple[Choice, ...]) -> str | None:
+    """What Claude Code calls the chosen option; None if none was, or if it closes the dialog."""
+    match ask.body, choices:
+        case Question(questions=(prompt,), dialog=Dialog(results=results)), (Choice(labels=(label,)),):
+            chosen = [result for option, result in zip(prompt.options, results, strict=False) if option.label == label]
+            return chosen[0] if chosen and chosen[0] != CANCELLED else None
+        case _:
+            return None
 
 
 def _suggested(ask: Ask, chosen: tuple[int, ...]) -> list[dict[str, Any]]:

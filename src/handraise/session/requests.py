@@ -12,8 +12,9 @@ from handraise.model.asks import Ask, Body, Form, Permission, Terms, Withdrawn
 from handraise.model.inputs import MalformedInput, read_plan, read_questions
 from handraise.model.own_tools import ASK_USER, ASK_USER_TOOL, SERVER, qualified
 from handraise.model.tools import tool_named
+from handraise.session.dialogs import body_of_dialog
 from handraise.wire import mcp
-from handraise.wire.frames import CanUseTool, Elicitation, McpMessage, ToolCall
+from handraise.wire.frames import CanUseTool, Elicitation, McpMessage, ToolCall, UserDialog
 
 # Without `alwaysLoad` the model never sees the tool: it is hidden behind ToolSearch.
 SERVERS: dict[str, dict[str, Any]] = {SERVER: {"type": "sdk", "name": SERVER, "alwaysLoad": True}}
@@ -28,10 +29,12 @@ _CAUSES = frozenset({
 _LONGEST = 300
 
 
-def body_of(request: CanUseTool | Elicitation) -> Body:
+def body_of(request: CanUseTool | Elicitation | UserDialog) -> Body:
     """The body of the ask; raises MalformedInput."""
     if isinstance(request, Elicitation):
         return _form(request)
+    if isinstance(request, UserDialog):
+        return body_of_dialog(request.dialog_kind, request.payload)
     fields = _read(request)
     match tool_named(request.tool_name).kind:
         case "question":
@@ -117,6 +120,10 @@ def _ask_rule(matched: object) -> str:
 
 def _form(request: Elicitation) -> Form:
     schema = request.requested_schema or {}
+    if request.mode == "url":
+        if not request.url:
+            raise MalformedInput("The server asked for a link to be visited and sent none.")
+        return Form(request.message, request.mcp_server_name, {}, request.url)
     if request.mode != "form":
         raise MalformedInput(f"An elicitation of mode {request.mode!r} cannot be shown as a form.")
     if not isinstance(schema.get("properties", {}), dict):

@@ -17,8 +17,9 @@ from handraise.inbox.considering import Surroundings
 from handraise.inbox.inbox import Inbox
 from handraise.model.actors import TheHub
 from handraise.model.asks import Ask, Expired
+from handraise.model.items import Notice
 from handraise.model.sessions import Checkpoint, Session
-from handraise.session import commands, records
+from handraise.session import commands, denials, reconciling, records
 from handraise.session.commands import Command, Fact, Wish
 from handraise.session.machine import Machine, WishRefused
 from handraise.session.previews import Previews
@@ -130,7 +131,7 @@ class Runner:
         async with asyncio.TaskGroup() as tasks:
             self._tasks = tasks
             reading = tasks.create_task(self._read())
-            await self._absorb([commands.ProcessStarted()])
+            await self._perform_stored(self._observe([commands.ProcessStarted()]))
             await self._answer_again()
             await self._speak()
             while not self.has_ended:
@@ -213,11 +214,7 @@ class Runner:
         try:
             if isinstance(wish, commands.Park):
                 await self._check_silence()
-            wanted = self._machine.wish(wish)
-            if any(isinstance(each, commands.Write) for each in wanted):
-                # Store what we want from Claude before it obeys: otherwise the next hub would raise an alarm.
-                await self._keeper.keep(self._changes([], []))
-            await self._perform(wanted)
+            await self._perform_stored(self._machine.wish(wish))
         except WishRefused as refused:
             if not done.done():
                 done.set_exception(refused)
@@ -226,6 +223,12 @@ class Runner:
             raise
         if not done.done():
             done.set_result(None)
+
+    async def _perform_stored(self, wanted: Sequence[Command]) -> None:
+        """Stores what we want from Claude before it obeys: otherwise the next hub would raise an alarm."""
+        if any(isinstance(each, commands.Write) for each in wanted):
+            await self._keeper.keep(self._changes([], []))
+        await self._perform(wanted)
 
     async def _check_silence(self) -> None:
         if await self._store.says(self.session.id):
@@ -267,11 +270,7 @@ class Runner:
         if any(isinstance(each, commands.Alarm) for each in wanted):
             self._kill()
         await self._writing.write([each.line for each in wanted if isinstance(each, commands.Write)])
-        raised = [
-            self._inbox.consider(each.ask, self._around(each.mode))
-            for each in wanted
-            if isinstance(each, commands.Raise)
-        ]
+        raised = [self._considered(each) for each in wanted if isinstance(each, commands.Raise)]
         before = self.session.phase
         await self._keeper.keep(self._changes(wanted, raised))
         self._claude.taken_in(self._machine.wire.offset)
@@ -281,6 +280,10 @@ class Runner:
             await self._answer_again()
         if before != "idle" and self.session.phase == "idle":
             self._rested(self.session.id)
+
+    def _considered(self, raised: commands.Raise) -> Ask:
+        ask = self._inbox.consider(raised.ask, self._around(raised.mode))
+        return denials.settled_by(ask, raised.approval, self._clock())
 
     def _changes(self, wanted: Sequence[Command], raised: Sequence[Ask]) -> list[Change]:
         now = self._clock()
@@ -298,8 +301,12 @@ class Runner:
                 self._forget(timer)
             case commands.WakeMe(timer, float() | int() as seconds):
                 self._later(timer, seconds, commands.TimerFired(timer))
+            case commands.AllowRetry():
+                self.listen()
             case commands.Terminate(farewell):
                 self._tasks.create_task(self._claude.stop(farewell))
+            case commands.Publish(Notice(text=text, about=reconciling.DIFFERS)):
+                log.warning("session %s: %s", self.session.id, text)
             case _:
                 pass
 

@@ -68,7 +68,9 @@ def _answers(memory: Memory, says: Sequence[Say], asks: Sequence[Ask]) -> list[S
     cut_off = [say.at for say in says if say.id in memory.unfinished]
     if not cut_off:
         return []
-    answered = [(ask, ask.settlement) for ask in asks if ask.kind != "trust" and ask.opened_at >= min(cut_off)]
+    answered = [
+        (ask, ask.settlement) for ask in asks if guidance.concerns_claude(ask) and ask.opened_at >= min(cut_off)
+    ]
     return [
         guidance.missed_say(ask, settled)
         for ask, settled in answered

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from shlex import quote
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,20 +12,16 @@ from handraise.model.actors import Actor, Person, TheHub
 from handraise.model.asks import Answered, Withdrawn
 from handraise.model.projects import Project
 from handraise.model.sessions import Ended, Say, Session
-from handraise.session import ending, phases, records
-from handraise.session.commands import Interrupt, Rename, Stop, Wish
+from handraise.session import ending, phases, records, titles
+from handraise.session.commands import AllowDenied, Interrupt, Rename, Stop, Wish
 from handraise.session.machine import WishRefused
 from handraise.session.memory import Memory
 from handraise.session.pool import ClaudeConfig, SessionPool
 from handraise.session.runner import Runner
+from handraise.session.titles import Words
 from handraise.store.changes import QueueSay, SettleAsk
 from handraise.store.interface import Store
 from handraise.texts import t
-
-_TITLE = 80
-
-Words = str | tuple[dict[str, Any], ...]
-"""Text, or blocks of the Messages API."""
 
 
 class NoSuchSession(Exception):
@@ -66,13 +61,15 @@ class Supervisor:
             project=beginning.project.id if beginning.project else beginning.directory,
             directory=beginning.directory,
             claude_id=self._config.uuid(),
-            title=beginning.title or _title(beginning.content),
+            title=beginning.title or titles.of_message(beginning.content),
             created_at=now,
             changed_at=now,
             mode=beginning.mode or options.mode or "default",
             model=beginning.model or options.model,
         )
-        return await self._enqueue(session, self._say(session.id, beginning.content, by, source))
+        say = self._say(session.id, beginning.content, by, source)
+        await self._pool.check_mode(session.mode)
+        return await self._enqueue(session, say)
 
     async def fork(self, parent: str, content: Words, by: Actor, source: str) -> Session:
         """A new session that knows the messages of another one."""
@@ -80,6 +77,7 @@ class Supervisor:
         checkpoint = await self._store.checkpoint(parent)
         if checkpoint is None or not Memory.load(checkpoint.memory).turn:
             raise WishRefused(t("sessions.refused.no_fork"))
+        await self._pool.check_mode(old.mode)
         now = self._config.clock()
         session = replace(
             old,
@@ -93,6 +91,7 @@ class Supervisor:
             run=0,
             ended=None,
             stuck_since=None,
+            usage=(),
             terminal="",
         )
         return await self._enqueue(session, self._say(session.id, content, by, source))
@@ -105,6 +104,7 @@ class Supervisor:
             if session.ended is None:
                 raise WishRefused(t("sessions.refused.not_ended"))
             await self._check_cost(session)
+            await self._pool.check_mode(session.mode)
             phase = phases.after(session.phase, "resume")
             revived = replace(session, phase=phase, ended=None, changed_at=self._config.clock(), terminal="")
             # A terminal that didn't take an answer had one of its own.
@@ -154,6 +154,10 @@ class Supervisor:
             runner = await self._brought_back(session_id)
         await runner.wish(wish)
 
+    async def allow_denied(self, session_id: str, action: str, by: Person, source: str) -> None:
+        """Lets Claude retry a call that was denied; raises WishRefused. Repeated, it changes nothing."""
+        await self.wish(session_id, AllowDenied(action, by, source, self._config.clock()))
+
     async def _brought_back(self, session_id: str) -> Runner:
         """Only Claude itself knows which modes and models it accepts."""
         await self._pool.start_queued()
@@ -176,6 +180,8 @@ class Supervisor:
                 await self._store.apply(
                     [*withdrawn, *records.ended(session, "stop", Ended("stopped", reason, now, by=by))]
                 )
+            case AllowDenied() if session.phase == "parked":
+                raise WishRefused(t("sessions.denied.unknown"))
             case Interrupt() if session.phase == "parked":
                 raise WishRefused(t("sessions.refused.idle"))
             case _ if session.phase == "parked":
@@ -201,7 +207,9 @@ class Supervisor:
         """People's answers that Claude never received. Rules answer again by themselves."""
         missed = await self._store.asks(session=session_id, undelivered=True)
         answered = [
-            (ask, ask.settlement) for ask in missed if ask.kind != "trust" and isinstance(ask.settlement, Answered)
+            (ask, ask.settlement)
+            for ask in missed
+            if guidance.concerns_claude(ask) and isinstance(ask.settlement, Answered)
         ]
         return [guidance.missed_say(ask, settled) for ask, settled in answered if isinstance(settled.by, Person)]
 
@@ -230,19 +238,10 @@ class Supervisor:
         source: str,
         say_id: str | None = None,
     ) -> Say:
-        if not _text(content).strip() and not _has_more_than_text(content):
+        if not titles.text_of(content).strip() and not _has_more_than_text(content):
             raise WishRefused(t("sessions.refused.empty"))
         return Say(say_id or self._config.uuid(), session, content, by, source, self._config.clock())
 
 
-def _text(content: Words) -> str:
-    return content if isinstance(content, str) else " ".join(str(block.get("text", "")) for block in content)
-
-
 def _has_more_than_text(content: Words) -> bool:
     return not isinstance(content, str) and any(block.get("type") != "text" for block in content)
-
-
-def _title(content: Words) -> str:
-    line = next((line.strip() for line in _text(content).splitlines() if line.strip()), t("sessions.untitled"))
-    return line if len(line) <= _TITLE else line[: _TITLE - 1] + "…"

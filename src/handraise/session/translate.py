@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from handraise.model.items import (
+    ActionChecked,
     ActionEnded,
     ActionKind,
     ActionStarted,
@@ -40,6 +41,11 @@ OUTPUT = 64 * 1024
 """How many characters of a tool's output go into the feed; the rest is counted, and stays in the journal."""
 _ABORTED = "aborted"
 """How the reason of an interrupted turn starts: in a reply or in a tool."""
+_CHECKING = "checking"
+_URGENT = ("high", "immediate")
+_LONGEST_NOTICE = 2000
+_FULL = {"ENOSPC": "full", "EDQUOT": "quota"}
+_LOST = {"transcript": "transcript", "global_config": "settings"}
 _TROUBLES = {
     401: "sessions.retry.sign_in",
     429: "sessions.retry.rate",
@@ -80,7 +86,7 @@ def advice(program: str, key_source: str, own: str = "") -> str:
     return f"{text}\n{own}" if own else text
 
 
-_SHOWN |= {frames.UnknownFrame, frames.Unreadable}
+_SHOWN |= {frames.UnknownFrame, frames.Unreadable, frames.PermissionCheck, frames.CornerNotice, frames.WritesLost}
 """All frames that `translate` handles. Most frames are not among them, and cost nothing more."""
 
 
@@ -113,6 +119,12 @@ def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content
             what = " ".join(str(each) for each in (status, error) if each)
             trouble = _TROUBLES.get(status or 0, "sessions.retry.unreachable")
             return [Notice("warning", t(trouble, what=what, attempt=attempt, most=most), "retry")]
+        case frames.PermissionCheck(tool_use_id=action, status=state) if action in under_way:
+            return [ActionChecked(action, state == _CHECKING)]
+        case frames.CornerNotice(text=text, priority=priority) if text.strip():
+            return [Notice("warning" if priority in _URGENT else "info", text[:_LONGEST_NOTICE], "notification")]
+        case frames.WritesLost():
+            return [Notice("error", _lost(frame), "writes lost")]
         case frames.UnknownFrame(fields=fields):
             return [Frame(fields)]
         case frames.Unreadable(why=why, head=head, size=size):
@@ -242,6 +254,13 @@ def _task(task: frames.Task, under_way: dict[str, Action]) -> list[Content]:
             return [ActionEnded(action, begun.kind, begun.title, ok, task.summary or "", parent=begun.parent)]
         case _:
             return []
+
+
+def _lost(frame: frames.WritesLost) -> str:
+    """Why Claude could not save everything, and what that means."""
+    kinds = dict.fromkeys(_LOST.get(each, "unknown") for each in frame.lost or [""])
+    what = " ".join(t(f"sessions.lost_writes.lost.{each}") for each in kinds)
+    return t(f"sessions.lost_writes.{_FULL.get(frame.error_code, 'unnamed')}", what=what)
 
 
 def _rate_limit(left: dict[str, Any]) -> list[Content]:

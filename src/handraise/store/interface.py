@@ -18,12 +18,13 @@ Listener = Callable[[Sequence[Item]], None]
 AskListener = Callable[[Sequence[Ask]], None]
 
 
-DIRECTORY_TAKEN = "This directory is already a project."
-NAME_TAKEN = "Another project has this name. Choose a different one."
-
-
 class StoreError(Exception):
-    """Nothing of the batch was stored. The text says what is wrong and what to do."""
+    """Nothing of the batch was stored. The text says what is wrong and what to do: `problem` and `advice`."""
+
+    def __init__(self, problem: str, advice: str = "") -> None:
+        super().__init__(f"{problem} {advice}".rstrip())
+        self.problem = problem
+        self.advice = advice
 
 
 class StoreFull(StoreError):

@@ -19,7 +19,7 @@ def category(language: str, count: int) -> str:
 
 
 def span(language: str, count: int, unit: str) -> str:
-    """A length of time: `unit` is second, minute, hour or day."""
+    """A duration: `unit` is second, minute, hour or day."""
     return format_unit(count, f"duration-{unit}", length="short", locale=_locale(language))
 
 

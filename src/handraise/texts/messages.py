@@ -1,4 +1,5 @@
-"""The plural category of a number: English is built in, and Babel knows every other language."""
+"""Finds a message by its key and fills in its values, in the language of this process; English plurals are built
+in."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -101,6 +101,11 @@ class Connection:
         text = rest.head if isinstance(rest, TooLong) else rest
         return [Received(Unreadable(frames.CUT_OFF, text[:HEAD], len(rest)), text, self._lines.offset + len(rest))]
 
+    def receive_request(self, request_id: str) -> None:
+        """Claude made a request that didn't come as a `ControlRequest`: it listed it as pending."""
+        self._finished.pop(request_id, None)
+        self._open.add(request_id)
+
     def receive_cancel(self, request_id: str) -> None:
         """Claude cancelled a request by other means than a `ControlCancel`: see `mcp.Cancelled`."""
         if request_id in self._open:
@@ -136,9 +141,15 @@ class Connection:
         return self._respond(request_id, {"behavior": "deny", "message": message, **more})
 
     def send_filled(self, request_id: str, action: str, content: Mapping[str, Any] | None = None) -> bytes:
-        """The answer to a form: accept, decline or cancel."""
+        """The answer to a form or a link: accept, decline or cancel."""
         more = {"content": content} if content is not None else {}
         return self._respond(request_id, {"action": action, **more})
+
+    def send_dialog(self, request_id: str, result: str | None) -> bytes:
+        """The result of a dialog; None if it was closed without a choice."""
+        if result is None:
+            return self._respond(request_id, {"behavior": "cancelled"})
+        return self._respond(request_id, {"behavior": "completed", "result": result})
 
     def send_mcp(self, request_id: str, response: Mapping[str, Any]) -> bytes:
         """The reply of an MCP server on our side of the pipe."""

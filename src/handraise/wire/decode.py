@@ -45,6 +45,15 @@ def decode(text: bytes) -> list[Frame]:
         return _rescue(text)
 
 
+def pending_requests(listed: object) -> tuple[list[frames.ControlRequest], bool]:
+    """The requests in an answer to `initialize` that Claude waits on, and whether all of the list could be read."""
+    if not isinstance(listed, list):
+        return [], False
+    found = [each for entry in listed for each in decode(msgspec.json.encode(entry))]
+    requests = [each for each in found if isinstance(each, frames.ControlRequest)]
+    return requests, len(requests) == len(listed)
+
+
 class _RawRequest(Struct, tag_field="type", tag="control_request"):
     """A frame identified by the subtype of its contents."""
 
@@ -78,11 +87,20 @@ _SYSTEM_SHAPES: dict[str, type[Struct]] = {
     "task_progress": frames.Task,
     "task_updated": frames.Task,
     "task_notification": frames.Task,
+    "background_tasks_changed": frames.BackgroundTasks,
     "api_retry": frames.ApiRetry,
+    "elicitation_complete": frames.ElicitationComplete,
+    "permission_denied": frames.PermissionDenied,
+    "permission_check_status": frames.PermissionCheck,
+    "session_title_changed": frames.TitleChanged,
+    "notification": frames.CornerNotice,
+    "session_writes_lost": frames.WritesLost,
+    "session_state_changed": frames.StateChanged,
 }
 _REQUEST_SHAPES: dict[str, type[Struct]] = {
     "can_use_tool": frames.CanUseTool,
     "elicitation": frames.Elicitation,
+    "request_user_dialog": frames.UserDialog,
     "mcp_message": frames.McpMessage,
     "hook_callback": frames.HookCallback,
 }

@@ -91,13 +91,23 @@ class CanUseTool(Struct, frozen=True, tag_field="subtype", tag="can_use_tool"):
 
 
 class Elicitation(Struct, frozen=True, tag_field="subtype", tag="elicitation"):
-    """An MCP server wants a form filled in."""
+    """An MCP server wants a form filled in, or with the mode `url`, a link visited."""
 
     mcp_server_name: str
     message: str = ""
     mode: str = "form"
     requested_schema: dict[str, Any] | None = None
     url: str | None = None
+    elicitation_id: str | None = None
+    """The server's own ID for a link, by which it says that the link was completed."""
+
+
+class UserDialog(Struct, frozen=True, tag_field="subtype", tag="request_user_dialog"):
+    """Claude Code itself wants a dialog shown. Only the kinds that were declared may be answered."""
+
+    dialog_kind: str
+    payload: dict[str, Any]
+    tool_use_id: str | None = None
 
 
 class McpMessage(Struct, frozen=True, tag_field="subtype", tag="mcp_message"):
@@ -113,6 +123,7 @@ class ToolCall(Struct, frozen=True):
     tool_name: str = ""
     tool_input: Raw = Raw(b"null")
     tool_use_id: str = ""
+    cwd: str = ""
     agent_id: str | None = None
 
 
@@ -130,7 +141,7 @@ class UnknownRequest(Struct, frozen=True):
     request: Any
 
 
-KnownRequest = CanUseTool | Elicitation | McpMessage | HookCallback
+KnownRequest = CanUseTool | Elicitation | UserDialog | McpMessage | HookCallback
 Request = KnownRequest | UnknownRequest
 
 
@@ -182,6 +193,12 @@ class Task(Struct, frozen=True):
     patch: dict[str, Any] | None = None
 
 
+class BackgroundTasks(Struct, frozen=True):
+    """`system/background_tasks_changed`: what runs in the background; it also follows a second `initialize`."""
+
+    tasks: list[Any] = field(default_factory=list)
+
+
 class ApiRetry(Struct, frozen=True):
     """`system/api_retry`: the model could not be reached; Claude will retry."""
 
@@ -190,6 +207,57 @@ class ApiRetry(Struct, frozen=True):
     retry_delay_ms: float = 0
     error_status: int | None = None
     error: str | None = None
+
+
+class ElicitationComplete(Struct, frozen=True):
+    """`system/elicitation_complete`: an MCP server says that a link was completed, whether we answered it or not."""
+
+    mcp_server_name: str
+    elicitation_id: str
+
+
+class PermissionDenied(Struct, frozen=True):
+    """`system/permission_denied`: Claude Code denied a call without asking. Its input came with the call."""
+
+    tool_name: str = ""
+    tool_use_id: str = ""
+    decision_reason_type: str | None = None
+    decision_reason: str | None = None
+    decision_reason_code: str | None = None
+    message: str | None = None
+
+
+class PermissionCheck(Struct, frozen=True):
+    """`system/permission_check_status`: a call has waited for its automatic check for some seconds, or no longer."""
+
+    tool_use_id: str = ""
+    status: str = ""
+
+
+class TitleChanged(Struct, frozen=True):
+    """`system/session_title_changed`: Claude's own name for the session. The same one may come again."""
+
+    title: str = ""
+
+
+class CornerNotice(Struct, frozen=True):
+    """`system/notification`: what Claude Code would show in a corner of its own screen."""
+
+    text: str = ""
+    priority: str = ""
+
+
+class WritesLost(Struct, frozen=True):
+    """`system/session_writes_lost`: the disk was full, or its quota was used up. Sent as Claude exits."""
+
+    error_code: str = ""
+    lost: list[str] = field(default_factory=list)
+
+
+class StateChanged(Struct, frozen=True):
+    """`system/session_state_changed`: only if it is asked for. Our phases come from what really happens."""
+
+    state: str = ""
 
 
 class Message(Struct, frozen=True):
@@ -302,6 +370,8 @@ class Acknowledged(Struct, frozen=True):
     subtype: str = "success"
     response: Any = None
     error: str | None = None
+    pending_permission_requests: Any = None
+    """In the answer to `initialize`: the permission requests that Claude waits on. Older versions may omit it."""
 
 
 class ControlResponse(Struct, frozen=True, tag_field="type", tag="control_response"):
@@ -339,7 +409,15 @@ Frame = (
     | Lifecycle
     | Status
     | Task
+    | BackgroundTasks
     | ApiRetry
+    | ElicitationComplete
+    | PermissionDenied
+    | PermissionCheck
+    | TitleChanged
+    | CornerNotice
+    | WritesLost
+    | StateChanged
     | Assistant
     | User
     | StreamEvent

@@ -3,12 +3,18 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from handraise.model.asks import Ask, Body, Form, Option, Origin, Permission, Plan, Prompt, Question
+from handraise.model.asks import Ask, Body, Dialog, Form, Option, Origin, Permission, Plan, Prompt, Question, Terms
 from handraise.model.devices import NOTICE_KINDS, Device
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
 WHICH = Question((Prompt("Which database?", "Store", (Option("SQLite", "one file"), Option("Postgres", "a server"))),))
 PLAN = Plan("# Move to Postgres\n\n1. Make a dump\n2. Load it")
+LINK = Form("Please sign in", "links", {}, "https://login.example.com/oauth")
+DIALOG = Question(
+    (Prompt("Retry with another model?", "Claude Code", (Option("Retry"), Option("Dismiss")), closed=True),),
+    terms=Terms(person=True),
+    dialog=Dialog("refusal_fallback_prompt", ("retry_fallback", "cancelled")),
+)
 FORM = Form("Where does the lamp go?", "forms", {"properties": {}})
 
 

@@ -57,8 +57,8 @@ async def own(client: httpx2.AsyncClient) -> list[dict[str, Any]]:
     return devices
 
 
-async def answer(client: httpx2.AsyncClient, ask: str, said: dict[str, Any]) -> None:
-    assert (await client.post(f"/api/asks/{ask}/answer", json={"answer": said})).status_code == 200
+async def answer(client: httpx2.AsyncClient, ask: str, text: dict[str, Any]) -> None:
+    assert (await client.post(f"/api/asks/{ask}/answer", json={"answer": text})).status_code == 200
 
 
 def about(ask: str, kind: str = "ask") -> Any:

@@ -201,7 +201,7 @@ async def test_keys_that_are_none_are_told_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "seconds"),
+    ("text", "seconds"),
     [
         (None, None),
         ("", None),
@@ -214,6 +214,6 @@ async def test_keys_that_are_none_are_told_at_once(tmp_path: Path) -> None:
         ("tomorrow", None),
     ],
 )
-def test_how_long_to_wait_is_read_and_bounded(told: str | None, seconds: float | None) -> None:
-    assert read_pause(told, NOW) == seconds
+def test_how_long_to_wait_is_read_and_bounded(text: str | None, seconds: float | None) -> None:
+    assert read_pause(text, NOW) == seconds
     assert timedelta(seconds=LONGEST_PAUSE) == timedelta(hours=1)

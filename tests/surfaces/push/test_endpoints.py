@@ -58,7 +58,7 @@ def test_a_name_without_an_address_is_not_found() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "text",
     [
         "",
         "push.example/x",
@@ -79,9 +79,9 @@ def test_a_name_without_an_address_is_not_found() -> None:
         "https://push.example/" + "x" * 2048,
     ],
 )
-def test_what_is_no_address_of_a_push_service_is_refused(told: str) -> None:
+def test_what_is_no_address_of_a_push_service_is_refused(text: str) -> None:
     with pytest.raises(Unusable):
-        read_endpoint(told)
+        read_endpoint(text)
 
 
 def test_an_endpoint_is_taken_apart() -> None:

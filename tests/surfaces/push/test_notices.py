@@ -26,7 +26,7 @@ from handraise.model.asks import (
 from handraise.surfaces.push import notices
 from handraise.surfaces.push.device_log import Ending
 from handraise.surfaces.push.notices import MOST, AskNotice, NoticeContext
-from surfaces.push.asked import FORM, NOW, PLAN, WHICH, ask_of, bash
+from surfaces.push.asked import DIALOG, FORM, LINK, NOW, PLAN, WHICH, ask_of, bash
 
 HERE = NoticeContext("Fix the tests", "/work/app")
 NEW = "@@ -0,0 +1,2 @@\n+one\n+two\n"
@@ -159,6 +159,19 @@ def test_a_plan_and_a_form_can_only_be_refused_at_a_glance() -> None:
     )
 
 
+def test_a_link_and_a_dialog_are_only_opened_in_handraise() -> None:
+    assert offered(LINK) == offered(DIALOG) == []
+    assert shown(LINK).body == "https://login.example.com/oauth\nOpen it to see everything.\nFix the tests"
+    assert shown(LINK).path == "/sessions/s_1"
+    assert shown(DIALOG).body == "Retry\nDismiss\nFix the tests"
+
+
+def test_a_link_that_was_completed_by_itself_is_settled_without_a_source() -> None:
+    done = Answered(Filled("accept"), TheHub(), "website", NOW)
+    settled = notices.of_settled(ask_of(LINK, settlement=done), NoticeContext(), "d_1", 0)
+    assert settled.body == "Completed on the website"
+
+
 @pytest.mark.parametrize("body", [bash("npm test"), WHICH, PLAN, FORM])
 def test_every_answer_that_is_offered_fits_and_lasts_no_longer_than_once(body: Body) -> None:
     for each in shown(body).answers:
@@ -225,9 +238,9 @@ TEXT = st.text(min_size=1, max_size=3000)
     st.one_of(
         st.builds(bash, TEXT),
         st.builds(Plan, TEXT),
-        st.builds(lambda said, server: Form(said, server, {}), TEXT, TEXT),
+        st.builds(lambda text, server: Form(text, server, {}), TEXT, TEXT),
         st.builds(lambda q, a, b: Question((Prompt(q, "", (Option(a, b, None), Option(b, a))),)), TEXT, TEXT, TEXT),
-        st.builds(lambda name, said: Permission(name, {said: said}), TEXT, TEXT),
+        st.builds(lambda name, text: Permission(name, {text: text}), TEXT, TEXT),
     ),
     TEXT,
 )

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
-from api.served import A, served, told
+from api.served import A, error_of, served
 from handraise.api.guard import TrustedProxy
 from handraise.surfaces.push.notifier import MOST_DEVICES, PushConfig
 from surfaces.push.notified import AT_ONCE, NPM, about, answer, own, raised, switch_on, switched_on
@@ -118,8 +118,8 @@ async def test_a_browser_in_which_somebody_else_has_logged_in_is_theirs(tmp_path
         hub.client("admin") as admin,
         switched_on(hub, service) as (client, phone, name),
     ):
-        taken = await admin.post("/api/push/devices", json=phone.subscription())
-        assert taken.json()["id"] != name
+        receipt = await admin.post("/api/push/devices", json=phone.subscription())
+        assert receipt.json()["id"] != name
         assert await own(client) == []
         ask = await raised(hub)
         await phone.until(about(ask.id))
@@ -144,25 +144,25 @@ async def test_what_cannot_be_a_push_service_is_refused_with_a_sentence(tmp_path
         )
         for endpoint in endpoints:
             refused = await client.post("/api/push/devices", json=good.subscription(endpoint=endpoint))
-            assert (refused.status_code, told(refused)["code"]) == (422, "invalid"), endpoint
+            assert (refused.status_code, error_of(refused)["code"]) == (422, "invalid"), endpoint
         wrong = {"keys": {"p256dh": "AAAA", "auth": "AAAA"}, "endpoint": "https://8.8.8.8/x"}
         refused = await client.post("/api/push/devices", json=good.subscription(**wrong))
-        assert (refused.status_code, told(refused)["message"]) == (422, "This browser's keys can't be used.")
+        assert (refused.status_code, error_of(refused)["message"]) == (422, "This browser's keys can't be used.")
         assert await own(client) == []
 
 
 async def test_a_browser_that_is_bound_to_another_hub_is_told_so(tmp_path: Path) -> None:
     async with vendor() as service, served(tmp_path, push=AT_ONCE) as hub, hub.client("viewer") as client:
         refused = await client.post("/api/push/devices", json=service.phone("another key").subscription())
-        assert (refused.status_code, told(refused)["code"]) == (409, "refused")
-        assert "another hub" in told(refused)["message"]
+        assert (refused.status_code, error_of(refused)["code"]) == (409, "refused")
+        assert "another hub" in error_of(refused)["message"]
 
 
 async def test_the_owner_on_the_socket_has_no_browser_to_switch_on(tmp_path: Path) -> None:
     async with vendor() as service, served(tmp_path, push=AT_ONCE) as hub, hub.neighbour() as owner:
         key = (await owner.get("/api/push")).json()["key"]
         refused = await owner.post("/api/push/devices", json=service.phone(key).subscription())
-        assert (refused.status_code, told(refused)["code"]) == (409, "refused")
+        assert (refused.status_code, error_of(refused)["code"]) == (409, "refused")
 
 
 async def test_people_whom_a_proxy_lets_in_have_devices_while_it_does(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ async def test_nobody_has_more_devices_than_they_can_look_at(tmp_path: Path) -> 
         for _ in range(MOST_DEVICES):
             assert (await client.post("/api/push/devices", json=service.phone(key).subscription())).status_code == 201
         refused = await client.post("/api/push/devices", json=service.phone(key).subscription())
-        assert (refused.status_code, "Remove one first" in told(refused)["message"]) == (409, True)
+        assert (refused.status_code, "Remove one first" in error_of(refused)["message"]) == (409, True)
 
 
 async def test_switched_off_in_the_settings_nothing_is_sent_and_nothing_is_made(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ async def test_switched_off_in_the_settings_nothing_is_sent_and_nothing_is_made(
         async with served(tmp_path, push=off) as hub, hub.client("approver") as client:
             assert (await client.get("/api/push")).json() == {"enabled": False, "key": None}
             refused = await client.post("/api/push/devices", json=phone.subscription())
-            assert (refused.status_code, told(refused)["code"]) == (409, "refused")
+            assert (refused.status_code, error_of(refused)["code"]) == (409, "refused")
             await raised(hub)
             assert len(await own(client)) == 1
         assert phone.tried == 0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from api.served import A, served, told
+from api.served import A, error_of, served
 from handraise.model.asks import Permission
 from surfaces.push.notified import AT_ONCE, about, answer, end, own, raised, switched_on, until_device, until_gone
 from surfaces.push.vendor import vendor
@@ -139,18 +139,18 @@ async def test_a_ledger_or_key_that_cannot_be_read_stops_no_hub(
         async with served(tmp_path, push=AT_ONCE) as hub, switched_on(hub, service) as (_, phone, _):
             pass
         ledger, key = hub.state / "push" / "devices.json", hub.state / "push" / "key.pem"
-        kept = ledger.read_bytes()
+        record = ledger.read_bytes()
         ledger.write_bytes(b"{")
         async with served(tmp_path, push=AT_ONCE) as hub, hub.client("approver") as client:
             refused = await client.get("/api/push")
-            assert (refused.status_code, "Its log says where" in told(refused)["message"]) == (409, True)
+            assert (refused.status_code, "Its log says where" in error_of(refused)["message"]) == (409, True)
             await raised(hub)
         assert ledger.read_bytes() == b"{"
-        ledger.write_bytes(kept)
+        ledger.write_bytes(record)
         key.write_bytes(b"nonsense")
         async with served(tmp_path, push=AT_ONCE) as hub, hub.client("approver") as client:
             refused = await client.get("/api/push")
-            assert (refused.status_code, "Its log says why" in told(refused)["message"]) == (409, True)
+            assert (refused.status_code, "Its log says why" in error_of(refused)["message"]) == (409, True)
         assert phone.tried == 0
         assert any("devices.json cannot be read" in each.message for each in caplog.records)
         assert any("key.pem cannot be used" in each.message for each in caplog.records)

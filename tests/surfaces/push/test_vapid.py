@@ -27,8 +27,8 @@ def test_it_is_made_at_its_first_use_and_stays_the_same(tmp_path: Path) -> None:
 
 def test_what_it_signs_holds_for_one_push_service_and_half_a_day(tmp_path: Path) -> None:
     key = keep_key(tmp_path / "key.pem")
-    said = checked(key.authorize(ENDPOINT, "mailto:me@example.org", NOW), key.public)
-    assert said == {
+    text = checked(key.authorize(ENDPOINT, "mailto:me@example.org", NOW), key.public)
+    assert text == {
         "aud": "https://push.example:8443",
         "exp": int(NOW.timestamp()) + 12 * 3600,
         "sub": "mailto:me@example.org",

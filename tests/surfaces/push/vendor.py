@@ -23,8 +23,8 @@ def b64(raw: bytes) -> str:
     return urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def unb64(told: str) -> bytes:
-    return urlsafe_b64decode(told + "=" * (-len(told) % 4))
+def unb64(text: str) -> bytes:
+    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 @dataclass(frozen=True)
@@ -158,12 +158,12 @@ def checked(authorization: str, made_for: str) -> dict[str, Any] | None:
     parts = dict(each.strip().split("=", 1) for each in rest.split(","))
     if scheme != "vapid" or parts["k"] != made_for:
         return None
-    said, _, signed = parts["t"].rpartition(".")
+    text, _, signed = parts["t"].rpartition(".")
     raw = unb64(signed)
     signature = encode_dss_signature(int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big"))
     public = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), unb64(made_for))
-    public.verify(signature, said.encode(), ec.ECDSA(SHA256()))
-    head, _, claims = said.partition(".")
+    public.verify(signature, text.encode(), ec.ECDSA(SHA256()))
+    head, _, claims = text.partition(".")
     assert msgspec.json.decode(unb64(head))["alg"] == "ES256"
     read: dict[str, Any] = msgspec.json.decode(unb64(claims))
     return read

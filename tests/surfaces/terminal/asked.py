@@ -51,8 +51,8 @@ ADDRESS = Form(
 
 
 def ask(body: Body, identity: str = "a_1", **fields: Any) -> Ask:
-    told: dict[str, Any] = {"session": "s_1", "project": None, "tool": "Tool", "origin": Origin(identity), **fields}
-    return Ask(id=identity, body=body, opened_at=NOON, **told)
+    values: dict[str, Any] = {"session": "s_1", "project": None, "tool": "Tool", "origin": Origin(identity), **fields}
+    return Ask(id=identity, body=body, opened_at=NOON, **values)
 
 
 def dialogue(body: Body) -> Dialogue:

@@ -38,7 +38,7 @@ class Player:
     line: str = ""
     stack: CardStack = field(default_factory=CardStack)
     at: int = 0
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
     sent: list[tuple[str, Answer]] = field(default_factory=list)
     edited: list[Edit] = field(default_factory=list)
 
@@ -102,7 +102,7 @@ class Player:
 
     def _compose(self, key: str) -> None:
         if key == "enter":
-            self.said += [self.line] if self.line else []
+            self.messages += [self.line] if self.line else []
             self.line = ""
         elif key == "backspace":
             self.line = self.line[:-1]

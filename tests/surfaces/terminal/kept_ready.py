@@ -32,9 +32,9 @@ LARGEST = 1_000_000
 
 def serve(ours: socket.socket) -> None:
     """Returns in each child, ready to be the command; in this process it ends when nobody can request any more."""
-    heard, told = os.pipe()
-    os.set_blocking(told, False)
-    signal.set_wakeup_fd(told)
+    heard, text = os.pipe()
+    os.set_blocking(text, False)
+    signal.set_wakeup_fd(text)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     listening: dict[int, int] = {}
     gc.freeze()
@@ -62,11 +62,11 @@ def serve(ours: socket.socket) -> None:
 
 def receive(ours: socket.socket) -> tuple[Any, list[int]]:
     room = socket.CMSG_SPACE(4 * array.array("i").itemsize)
-    told, extra, _, _ = ours.recvmsg(LARGEST, room)
+    text, extra, _, _ = ours.recvmsg(LARGEST, room)
     files = array.array("i")
     for _, _, data in extra:
         files.frombytes(data)
-    return json.loads(told or b"null"), list(files)
+    return json.loads(text or b"null"), list(files)
 
 
 def bury(listening: dict[int, int]) -> None:

@@ -48,11 +48,11 @@ async def start(command: Sequence[str], environment: Mapping[str, str], cwd: str
 
     Anything but our command is executed as usual.
     """
-    status, told = os.pipe()
+    status, text = os.pipe()
     wish = {"command": command, "environment": dict(environment), "cwd": cwd}
-    passed = array.array("i", [*files, told])
+    passed = array.array("i", [*files, text])
     _kept().sendmsg([json.dumps(wish).encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, passed)])
-    os.close(told)
+    os.close(text)
     return Started(await asyncio.to_thread(_number, status), status)
 
 

@@ -43,8 +43,8 @@ class Table:
 
     async def session(self, identity: str = "s_1", title: str = "Fix the tests", **fields: Any) -> Session:
         """One without a process."""
-        told: dict[str, Any] = {"phase": "working", **fields}
-        session = Session(identity, None, str(self.tmp), f"claude-{identity}", title, now(), now(), **told)
+        values: dict[str, Any] = {"phase": "working", **fields}
+        session = Session(identity, None, str(self.tmp), f"claude-{identity}", title, now(), now(), **values)
         await self.hub.store.apply([SaveSession(session)])
         return session
 
@@ -81,20 +81,20 @@ class Table:
 
     def terminal(self, *arguments: str, environment: Mapping[str, str] | None = None, **size: int) -> Pseudo:
         """The real command in its own terminal."""
-        told = {**self._environment(), **(environment or {})}
-        return Pseudo(*handraise(*arguments), environment=told, cwd=str(self.tmp), **size)
+        fields = {**self._environment(), **(environment or {})}
+        return Pseudo(*handraise(*arguments), environment=fields, cwd=str(self.tmp), **size)
 
     def shell(self, command: str) -> Pseudo:
         """A shell that runs a setup command first, and continues."""
         start = self.tmp / "shell.rc"
         start.write_text(f'handraise() {{ {" ".join(handraise())} "$@"; }}\n{command}\n')
-        told = {**self._environment(), "HISTFILE": "/dev/null"}
-        return Pseudo("/bin/bash", "--rcfile", str(start), "-i", environment=told, cwd=str(self.tmp))
+        fields = {**self._environment(), "HISTFILE": "/dev/null"}
+        return Pseudo("/bin/bash", "--rcfile", str(start), "-i", environment=fields, cwd=str(self.tmp))
 
     def _environment(self) -> dict[str, str]:
         (self.tmp / "home").mkdir(exist_ok=True)
-        kept = {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ}
-        return {"HANDRAISE_STATE": str(self.state), "HOME": str(self.tmp / "home"), **kept}
+        record = {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ}
+        return {"HANDRAISE_STATE": str(self.state), "HOME": str(self.tmp / "home"), **record}
 
 
 @asynccontextmanager

@@ -75,8 +75,8 @@ def test_every_printed_command_answers_or_is_refused_for_its_placeholder(body: B
 def test_a_shell_reads_every_label_back(shell: str, label: str) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
-    told = subprocess.run([shell, "-c", f"printf %s {shell_word(label)}"], capture_output=True, check=True)
-    assert told.stdout.decode() == label
+    result = subprocess.run([shell, "-c", f"printf %s {shell_word(label)}"], capture_output=True, check=True)
+    assert result.stdout.decode() == label
 
 
 @pytest.mark.parametrize("label", [each for each in HOSTILE if each])
@@ -107,12 +107,16 @@ def test_a_plan_and_a_form_are_offered_whole() -> None:
         "  --revise 'What to change'",
         "  --outline",
     ]
-    assert offered(Form("?", "s", {"properties": {"n": {}}})) == ["  --fill '{\"n\": …}'", "  --decline"]
+    assert offered(Form("?", "s", {"properties": {"n": {}}})) == [
+        "  --fill '{\"n\": …}'",
+        "  --decline",
+        "  --dismiss",
+    ]
 
 
 def test_the_examples_of_the_help_are_answers() -> None:
-    told = CliRunner().invoke(main, ["answer", "--help"]).output
-    examples = [line.strip() for line in told.splitlines() if line.strip().startswith("handraise answer")]
+    result = CliRunner().invoke(main, ["answer", "--help"]).output
+    examples = [line.strip() for line in result.splitlines() if line.strip().startswith("handraise answer")]
     assert len(examples) == 4
     two = Question((odd("SQLite").questions[0], Prompt("How many?")))
     bodies: list[Body] = [odd("SQLite"), two, Permission("Bash", {}, offers=(Offer("session", "x", ()),)), NPM]

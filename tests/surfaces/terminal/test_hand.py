@@ -93,7 +93,7 @@ def test_a_sentence_while_a_card_appears_answers_nothing_and_is_said_whole(
                 assert player.sent == []
                 assert player.edited == []
                 # Who waited for the card to be calm in the middle of a sentence does not lose the beginning of it.
-                assert not speaks or "".join([*player.said, player.line]) == line + sentence
+                assert not speaks or "".join([*player.messages, player.line]) == line + sentence
 
 
 @pytest.mark.parametrize("card", ["permission", "permission without offers", "plan", "question", "form"])
@@ -107,7 +107,7 @@ def test_a_sentence_at_a_calm_card_is_said_whole_and_chooses_nothing(card: str) 
                 player.types(f"{sentence}⏎", pace)
                 player.until(player.at + 2000)
                 assert (player.sent, player.edited) == ([], [])
-                assert player.said == [sentence]
+                assert player.messages == [sentence]
                 assert player.stack.current is not None
                 assert player.stack.current.pointer is None
 
@@ -301,7 +301,7 @@ def test_who_turns_to_the_card_answers_it_and_keeps_what_is_written() -> None:
     player.appears(NPM)
     player.until(5000)
     player.types("a⏎")
-    assert player.said == ["half a sentencea"]
+    assert player.messages == ["half a sentencea"]
     player.line = "more"
     player.hand.turn_to_card()
     player.until(player.at + 1000)

@@ -1,4 +1,4 @@
-"""The prompt races with every other surface: whoever is first counts, and everybody else is told."""  # lessons 30, 33
+"""The prompt races with every other surface: the first answer counts, and the others are told."""  # lessons 30, 33
 
 import asyncio
 from pathlib import Path

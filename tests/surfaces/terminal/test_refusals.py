@@ -71,9 +71,9 @@ class UnattendedDesk:
         self._errors = errors
 
     async def end(self) -> tuple[int, bytes]:
-        """Its exit code, and what it told."""
-        told = await asyncio.to_thread(self._read)
-        return await self._started.wait(), told
+        """Its exit code and output."""
+        result = await asyncio.to_thread(self._read)
+        return await self._started.wait(), result
 
     def _read(self) -> bytes:
         with open(self._errors, "rb", closefd=False) as errors:
@@ -83,10 +83,10 @@ class UnattendedDesk:
 @asynccontextmanager
 async def unattended(laid: Table, *arguments: str, stdout: int) -> AsyncIterator[UnattendedDesk]:
     environment = {"PATH": os.environ["PATH"], "HANDRAISE_STATE": str(laid.state), "HOME": str(laid.tmp)}
-    heard, told = os.pipe()
+    heard, text = os.pipe()
     with open(os.devnull, "rb") as nothing:
-        started = await start(handraise(*arguments), environment, os.getcwd(), [nothing.fileno(), stdout, told])
-    os.close(told)
+        started = await start(handraise(*arguments), environment, os.getcwd(), [nothing.fileno(), stdout, text])
+    os.close(text)
     try:
         async with asyncio.timeout(DEADLINE):
             yield UnattendedDesk(started, heard)
@@ -102,9 +102,9 @@ async def test_a_reader_that_has_enough_ends_the_command_and_not_the_session(
     async with table(tmp_path) as laid:
         await laid.session()
         await laid.publish("One.")
-        heard, told = os.pipe()
-        async with unattended(laid, *arguments, stdout=told) as started:
-            os.close(told)
+        heard, text = os.pipe()
+        async with unattended(laid, *arguments, stdout=text) as started:
+            os.close(text)
             await asyncio.to_thread(os.read, heard, 1)
             os.close(heard)
             await laid.publish("Two.")
@@ -132,10 +132,10 @@ async def test_a_list_that_nobody_reads_is_no_error_to_speak_of(tmp_path: Path, 
     async with table(tmp_path) as laid:
         await laid.session()
         await laid.ask(NPM, session="s_1")
-        heard, told = os.pipe()
+        heard, text = os.pipe()
         os.close(heard)
-        async with unattended(laid, *arguments, stdout=told) as started:
-            os.close(told)
+        async with unattended(laid, *arguments, stdout=text) as started:
+            os.close(text)
             code, errors = await started.end()
             assert code == 1
             assert errors == b""
@@ -170,10 +170,10 @@ async def test_without_a_terminal_the_inbox_is_listed_with_how_to_answer(tmp_pat
 
 async def listed(laid: Table) -> str:
     """The inbox as it is printed into a pipe, without an error."""
-    heard, told = os.pipe()
+    heard, text = os.pipe()
     with open(heard, "rb") as out:
-        async with unattended(laid, "inbox", stdout=told) as started:
-            os.close(told)
+        async with unattended(laid, "inbox", stdout=text) as started:
+            os.close(text)
             printed = await asyncio.to_thread(out.read)
             assert await started.end() == (0, b"")
     return printed.decode()

@@ -9,9 +9,12 @@ import pytest
 from handraise.model.actors import Person
 from handraise.model.items import (
     ActionChanged,
+    ActionChecked,
+    ActionDenied,
     ActionEnded,
     ActionStarted,
     Content,
+    DenialChanged,
     Item,
     Notice,
     Preview,
@@ -37,8 +40,8 @@ def lines(made: list[Line]) -> list[str]:
 
 
 def ended(**fields: Any) -> TurnEnded:
-    told: dict[str, Any] = {"is_error": False, "error": None, "result": "", **fields}
-    return TurnEnded(1, 0.0123, 4200, {}, **told)
+    values: dict[str, Any] = {"is_error": False, "error": None, "result": "", **fields}
+    return TurnEnded(1, 0.0123, 4200, {}, **values)
 
 
 def partial(text: str, message: str = "m", index: int = 0) -> Preview:
@@ -75,7 +78,7 @@ def test_an_action_is_one_line_with_its_state() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "title", "told"),
+    ("tool", "title", "text"),
     [
         ("Write", "/work/a.py", "✓ Write a.py"),
         ("MultiEdit", "/work/a.py", "✓ Edit a.py"),
@@ -84,10 +87,10 @@ def test_an_action_is_one_line_with_its_state() -> None:
         ("Read", "Read /work/a.py", "✓ Read a.py"),
     ],
 )
-def test_an_action_says_what_is_done(tool: str, title: str, told: str) -> None:
+def test_an_action_says_what_is_done(tool: str, title: str, text: str) -> None:
     timeline = Timeline(directory="/work")
     timeline.receive(item(ActionStarted("t", "tool", title, tool, {})), 60)
-    assert lines(timeline.receive(item(ActionEnded("t", "tool", title, True, "")), 60)) == [told]
+    assert lines(timeline.receive(item(ActionEnded("t", "tool", title, True, "")), 60)) == [text]
 
 
 def test_a_failed_action_says_why() -> None:
@@ -116,8 +119,8 @@ def test_a_failed_turn_says_its_error_once() -> None:  # lesson 51
 
 def test_what_was_said_waits_until_it_is_taken() -> None:
     timeline = Timeline()
-    said = Said("y", "Go\non", 1, Person("ann"), "web")
-    assert lines(timeline.receive(item(said), 60)) == ["", "› Go", "  on [1 image]"]
+    text = Said("y", "Go\non", 1, Person("ann"), "web")
+    assert lines(timeline.receive(item(text), 60)) == ["", "› Go", "  on [1 image]"]
     assert timeline.waiting
     timeline.receive(item(SaidTaken("y")), 60)
     assert not timeline.waiting
@@ -129,6 +132,20 @@ def test_a_notice_and_an_end() -> None:
     assert lines(timeline.receive(item(SessionEnded("lost", "It was killed", None)), 60)) == [
         "─ Claude exited: It was killed"
     ]
+
+
+def test_what_sub_agents_write_is_below_the_title_of_their_action() -> None:
+    timeline = Timeline()
+    for action, title in (("a_1", "Look around"), ("a_2", "Count")):
+        timeline.receive(item(ActionStarted(action, "tool", title, "Task", {})), 60)
+
+    texts = [("One.", "a_1"), ("Two.", "a_1"), ("Three.", "a_2"), ("Four.", "a_1"), ("Five.", "gone")]
+    made = [row for text, parent in texts for row in lines(timeline.receive(item(Text(text, "m", parent)), 60))]
+
+    assert [row.removeprefix("  ┆ ") for row in made] == [
+        "Look around", "One.", "Two.", "Count", "Three.", "Look around", "Four.", "Five."
+    ]  # fmt: skip
+    assert all(row.startswith("  ┆ ") for row in made)
 
 
 @pytest.mark.parametrize("name", CORPUS)
@@ -179,3 +196,33 @@ def test_an_edited_action_shows_what_runs_and_who_edited_it() -> None:
     assert "\x1b" not in under_way[0]
     done = lines(timeline.receive(item(ActionEnded("t", "command", "ls", True, "")), 60))
     assert done[0].startswith("✓ $ ls (edited by ana")
+
+
+def test_a_denied_action_has_a_number_its_reason_and_how_to_allow_it() -> None:
+    timeline = Timeline(directory="/work")
+    until = NOON + timedelta(hours=1)
+    timeline.receive(item(ActionStarted("t", "command", "up", "Bash", {})), 90)
+    timeline.receive(item(ActionChecked("t", True)), 90)
+    assert lines(timeline.under_way(NOON, 90)) == ["◌ $ up · being checked"]
+
+    denied = ActionDenied("t", "up", "Bash", "Auto mode's check denied this: \x1b[2Jno", "classifier", until)
+    first, reason, hint = lines(timeline.receive(item(denied), 90))
+
+    assert first == "✗ 1. $ up"
+    assert "\x1b" not in reason
+    assert "type /allow 1" in hint
+    assert timeline.under_way(NOON, 90) == []
+    assert timeline.receive(item(ActionEnded("t", "command", "up", False, "much\ntext")), 90) == []
+    assert (timeline.denied_number(1), timeline.denied_number(0), timeline.denied_number(2)) == ("t", None, None)
+
+
+def test_what_became_of_a_denied_action_is_one_line() -> None:
+    timeline = Timeline()
+    timeline.receive(item(ActionDenied("t", "up", "Bash", "No.", "mode")), 90)
+
+    allowed = timeline.receive(item(DenialChanged("t", "allowed", Person("ana"))), 90)
+    over = timeline.receive(item(DenialChanged("t", "over", note="Claude has exited since then.")), 90)
+
+    assert lines(allowed) == ["· Denied call 1: ana allowed one retry. Waiting for Claude to try again."]
+    assert lines(over) == ["· Denied call 1: Claude has exited since then."]
+    assert timeline.receive(item(DenialChanged("unknown", "over")), 90) == []

@@ -40,6 +40,7 @@ const EVENTS: Entry["what"][] = [
   "device added",
   "device removed",
   "trust revoked",
+  "denied call allowed",
   "alarm",
 ];
 

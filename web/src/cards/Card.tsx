@@ -18,6 +18,7 @@ import { nameOf, refusalOf } from "./Bar";
 import { FormCard } from "./FormCard";
 import { CardHead, type Where } from "./Head";
 import { OutcomeLine } from "./Line";
+import { LinkCard } from "./LinkCard";
 import { PermissionCard } from "./PermissionCard";
 import { PlanCard } from "./PlanCard";
 import { Progress } from "./Progress";
@@ -125,7 +126,7 @@ function CardBody({ ask, acting }: { ask: Ask; acting: Acting }) {
     case "plan":
       return <PlanCard ask={ask} {...acting} />;
     case "form":
-      return <FormCard ask={ask} {...acting} />;
+      return ask.card.link ? <LinkCard ask={ask} link={ask.card.link} {...acting} /> : <FormCard ask={ask} {...acting} />;
     case "trust":
       return <TrustCard ask={ask} {...acting} />;
   }

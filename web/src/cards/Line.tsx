@@ -49,5 +49,5 @@ export function lineOf(ask: Ask, stage: Stage): string {
 
 function answeredBy({ card: { headline, outcome } }: Ask, { by, from, at }: Answered): string[] {
   const text = isMe(by) ? outcome?.yours : outcome?.text;
-  return [text ?? headline, ...(by.kind === "rule" ? [] : [sourceName(from)]), moment(at)];
+  return [text ?? headline, ...(by.kind === "person" ? [sourceName(from)] : []), moment(at)];
 }

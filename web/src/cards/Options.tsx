@@ -56,7 +56,7 @@ function Rows({ name, prompt, answer, pick, openOther }: OptionListProps) {
           input={<input type={type} name={name} checked={isChosen(option.label)} onClick={(event) => pick(option.label, event.detail > 0)} />}
         />
       ))}
-      {prompt.options.length > 0 && (
+      {prompt.options.length > 0 && !prompt.closed && (
         <label class="row">
           <input type={type} name={name} checked={answer.other} onClick={openOther} />
           <span class="row-text">

@@ -102,7 +102,7 @@ function useTurns(at: number, turn: () => void): void {
 function useQuestionKeys({ ask, disabled }: QuestionProps, { prompts, at, prompt, go, pick, openOther, send }: Pages): void {
   const numbered = prompt.options.slice(0, 9).map((option, index) => [String(index + 1), () => pick(option.label)]);
   const moves = { ArrowRight: at < prompts.length - 1 && (() => go(at + 1)), ArrowLeft: at > 0 && (() => go(at - 1)) };
-  useKeys(ask, {}, disabled ? {} : { ...Object.fromEntries(numbered), o: openOther, 0: openOther, Enter: send, ...moves });
+  useKeys(ask, {}, disabled ? {} : { ...Object.fromEntries(numbered), ...(prompt.closed ? {} : { o: openOther, 0: openOther }), Enter: send, ...moves });
 }
 
 function QuestionBar({ hand, disabled, all, pages: { prompts, at, missing, go } }: QuestionProps & { pages: Pages }) {

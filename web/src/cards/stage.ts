@@ -23,6 +23,8 @@ export function stageOf(ask: Ask, sent: Sending | undefined): Stage {
       return { is: "withdrawn", reason: settlement.reason, at: settlement.at, trouble };
     case "expired":
       if (settlement.late) return { is: "late", settlement: settlement.late, trouble };
+      // A dialog of Claude Code itself is gone when its time is up: nobody could be told of a late answer.
+      if (ask.kind === "question" && ask.body.dialog) return { is: "withdrawn", reason: "", at: settlement.at, trouble };
       return underway(sent, trouble) ?? { is: "expired", at: settlement.at, trouble };
     default:
       return underway(sent, trouble) ?? { is: "open", trouble };

@@ -10,6 +10,7 @@ import { reveal } from "../text/reveal";
 import { span } from "../text/times";
 import { t } from "../texts";
 import { changeOf } from "./change";
+import { Denied } from "./Denied";
 import { Entries } from "./Entry";
 
 export function Action({ entry }: { entry: ActionEntry }) {
@@ -17,7 +18,7 @@ export function Action({ entry }: { entry: ActionEntry }) {
   // While a card stands for it, or if the card's line says everything, the action shows nothing.
   if (entry.ask !== null && !isShown(entry)) return null;
   const failed = ended?.ok === false;
-  const state = ended ? (failed ? t("page.chat.failed") : t("page.chat.done")) : t("page.chat.running");
+  const state = stateOf(entry);
   const took = ended && entry.ask === null ? span(Date.parse(ended.at) - Date.parse(started.at)) : "";
   const directory = started.session === null ? null : (sessions.peek().get(started.session)?.directory ?? null);
   return (
@@ -38,18 +39,25 @@ export function Action({ entry }: { entry: ActionEntry }) {
       >
         {() => <Details entry={entry} directory={directory} />}
       </Unfolds>
+      {entry.denial && <Denied entry={entry} denial={entry.denial} />}
       {entry.inside.length > 0 && <Inside entries={entry.inside} running={!ended} />}
     </div>
   );
 }
 
+function stateOf({ ended, denial, checking }: ActionEntry): string {
+  if (denial) return t("page.chat.was_denied");
+  if (ended) return ended.ok ? t("page.chat.done") : t("page.chat.failed");
+  return checking ? t("page.chat.checking") : t("page.chat.running");
+}
+
 /** What was done, and to what: by the hub's verb, or else by its title alone. */
-function ActionTitle({ entry: { started, traits }, directory }: { entry: ActionEntry; directory: string | null }) {
+function ActionTitle({ entry: { started, traits, denial }, directory }: { entry: ActionEntry; directory: string | null }) {
   const { title, kind, input } = started;
   const subject = traits.subject.map((name) => input[name]).find((each) => typeof each === "string" && each) as string | undefined;
   return (
     <span class="action-title">
-      {traits.verb && <span class="verb">{traits.verb} </span>}
+      {traits.verb && !denial && <span class="verb">{traits.verb} </span>}
       {kind === "note" ? <span class="verb">{reveal(title)}</span> : <code>{reveal(nearby(subject ?? title, directory))}</code>}
     </span>
   );

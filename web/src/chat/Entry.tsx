@@ -198,5 +198,5 @@ function isRepeated(entry: TimelineEntry, next: TimelineEntry | undefined): bool
 }
 
 function isQuiet(entry: TimelineEntry): boolean {
-  return isRead(entry) && entry.ask === null && entry.ended?.ok !== false && !entry.inside.length;
+  return isRead(entry) && entry.ask === null && entry.denial === null && entry.ended?.ok !== false && !entry.inside.length;
 }

@@ -7,6 +7,7 @@ import { Icon } from "../parts/Icons";
 import { Menu } from "../parts/Menu";
 import { ModeChoices } from "../sessions/modes";
 import { groupOf, isAlarm, isOurs, stateOf } from "../sessions/state";
+import { usageInWords } from "../sessions/usage";
 import { now } from "../store/clock";
 import { may, openBySession, sessionOf, sessions } from "../store/desk";
 import { explainError, post } from "../store/http";
@@ -59,8 +60,28 @@ function Name({ session }: { session: Session }) {
           {session.cost_usd > 0 && <span>{dollars(session.cost_usd)}</span>}
           {session.forked_from && <Origin id={session.forked_from} />}
         </p>
+        <Usage session={session} />
       </div>
     </div>
+  );
+}
+
+/** The account's usage limits, until each starts again. Empty with an API key. */
+function Usage({ session }: { session: Session }) {
+  const text = useComputed(() => {
+    const limits = sessions.value.get(session.id)?.usage ?? [];
+    return limits
+      .map((limit) => usageInWords(limit, now.value))
+      .filter(Boolean)
+      .join("\n");
+  }).value;
+  if (!text) return null;
+  return (
+    <p class="session-facts session-usage">
+      {text.split("\n").map((line) => (
+        <span key={line}>{line}</span>
+      ))}
+    </p>
   );
 }
 

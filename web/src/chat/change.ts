@@ -1,4 +1,4 @@
-/** What an action changed in a file, from what Claude gave its tool. Pure. */
+/** What an action changed in a file, from the tool's input. Pure. */
 import type { ToolTraits } from "../feed/model";
 import { compareTexts, type Row } from "../text/diff";
 

@@ -39,6 +39,7 @@ function changeSession(session: Session, item: Item): Session {
         title: item.title,
         cost_usd: item.cost_usd,
         stuck_since: item.stuck_since,
+        usage: item.usage,
         ended: item.phase === "ended" ? session.ended : null,
         changed_at: item.at,
       };
@@ -93,7 +94,9 @@ function endingOf(ask: Ask): Ending | null {
 
 /** An ask stored by an older hub may come without its card. */
 function cardOf(ask: Ask): Card {
-  return (ask.card as Card | undefined) ?? { headline: ask.tool, evidence: [], choices: [], why: ask.why, outcome: null, risk: { level: "medium", reason: "" }, traits: null, only_once: false };
+  return (
+    (ask.card as Card | undefined) ?? { headline: ask.tool, evidence: [], choices: [], why: ask.why, outcome: null, risk: { level: "medium", reason: "" }, traits: null, only_once: false, link: null }
+  );
 }
 
 /** A settlement is final; only a late answer adds to one. */

@@ -8,6 +8,7 @@ export type {
   Ask,
   Card,
   CardChoice,
+  CardLink,
   CardOutcome,
   Choices,
   Evidence,
@@ -39,6 +40,9 @@ export type Content =
   | api.FeedActionStarted
   | api.FeedActionChanged
   | api.FeedActionEnded
+  | api.FeedActionChecked
+  | api.FeedActionDenied
+  | api.FeedDenialChanged
   | api.FeedAskOpened
   | api.FeedAskSettled
   | api.FeedAskDelivered

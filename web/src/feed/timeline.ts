@@ -6,6 +6,12 @@ interface Placed {
   readonly at: string;
 }
 
+/** Claude Code denied the action without asking; `change` is what became of that last. */
+export interface Denial {
+  readonly item: ItemOf<"action.denied">;
+  readonly change: ItemOf<"denial.changed"> | null;
+}
+
 export interface ActionEntry extends Placed {
   readonly kind: "action";
   readonly started: ItemOf<"action.started">;
@@ -15,6 +21,9 @@ export interface ActionEntry extends Placed {
   readonly editor: string | null;
   /** The ask that stands for this action. */
   readonly ask: string | null;
+  readonly denial: Denial | null;
+  /** Claude Code's automatic check takes long. */
+  readonly checking: boolean;
   readonly inside: readonly TimelineEntry[];
 }
 
@@ -94,12 +103,13 @@ export class Timeline {
         return this.put({ ...placed, kind: "thinking", item }, item.parent);
       case "action.started":
         if (item.parent !== null) this.parents.set(item.action, item.parent);
-        return this.put({ ...placed, kind: "action", started: item, traits: item.traits ?? NO_TRAITS, ended: null, editor: null, ask: null, inside: [] }, item.parent);
-      case "action.changed": {
-        const { title, input, by } = item;
-        this.change(item.action, (entry) => ({ ...entry, started: { ...entry.started, title, input }, editor: by.name }));
+        return this.put({ ...placed, kind: "action", started: item, traits: item.traits ?? NO_TRAITS, ended: null, editor: null, ask: null, denial: null, checking: false, inside: [] }, item.parent);
+      case "action.changed":
+      case "action.checked":
+      case "action.denied":
+      case "denial.changed":
+        this.change(item.action, (entry) => after(entry, item));
         return;
-      }
       case "action.ended":
         return this.end(item);
       case "ask.opened":
@@ -135,7 +145,7 @@ export class Timeline {
   }
 
   private end(item: ItemOf<"action.ended">): void {
-    const found = this.change(item.action, (entry) => ({ ...entry, ended: item }));
+    const found = this.change(item.action, (entry) => ({ ...entry, ended: item, checking: false }));
     if (!found) this.put({ key: item.cursor, at: item.at, kind: "orphan", item }, null);
   }
 
@@ -174,6 +184,20 @@ export class Timeline {
   }
 }
 
+/** An action after something became of it. */
+function after(entry: ActionEntry, item: ItemOf<"action.changed" | "action.checked" | "action.denied" | "denial.changed">): ActionEntry {
+  switch (item.type) {
+    case "action.changed":
+      return { ...entry, started: { ...entry.started, title: item.title, input: item.input }, editor: item.by.name };
+    case "action.checked":
+      return { ...entry, checking: item.checking };
+    case "action.denied":
+      return { ...entry, checking: false, denial: { item, change: null } };
+    case "denial.changed":
+      return entry.denial ? { ...entry, denial: { ...entry.denial, change: item } } : entry;
+  }
+}
+
 /** The new blocks, reusing drawn blocks and entries that are equal. */
 function reuse(drawn: readonly TimelineEntry[][], fresh: readonly TimelineEntry[][]): TimelineEntry[][] {
   const entries = new Map(drawn.flat().map((entry) => [entry.key, entry]));
@@ -198,6 +222,7 @@ function isSame(a: TimelineEntry, b: TimelineEntry): boolean {
 
 /** What runs is the same; an edited one is rebuilt each time. */
 function isSameAction(a: ActionEntry, b: ActionEntry): boolean {
+  if (a.checking !== b.checking || a.denial?.item !== b.denial?.item || a.denial?.change !== b.denial?.change) return false;
   return a.started === b.started || (a.editor !== null && a.editor === b.editor && a.started.cursor === b.started.cursor && a.started.input === b.started.input);
 }
 

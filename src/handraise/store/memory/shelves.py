@@ -38,7 +38,8 @@ from handraise.store.changes import (
     SpendCode,
     TakeSay,
 )
-from handraise.store.interface import DIRECTORY_TAKEN, NAME_TAKEN, StoreConflict
+from handraise.store.interface import StoreConflict
+from handraise.texts import t
 
 T = TypeVar("T", Ask, Say)
 
@@ -223,14 +224,14 @@ class Shelves(Struct):
     def _save_project(self, project: Project) -> None:
         for stored in self.projects.values():
             if stored.id != project.id and stored.name == project.name:
-                raise StoreConflict(NAME_TAKEN)
+                raise StoreConflict(t("error.store.name_taken"), t("error.store.other_name"))
             if stored.id != project.id and stored.path == project.path:
-                raise StoreConflict(DIRECTORY_TAKEN)
+                raise StoreConflict(t("error.store.directory_taken"))
         self.projects[project.id] = project
 
     def _save_token(self, token: Token) -> None:
         if any(stored.id != token.id and stored.hash == token.hash for stored in self.tokens.values()):
-            raise StoreConflict("This already exists (tokens.hash).")
+            raise StoreConflict(t("error.store.exists", what="tokens.hash"))
         stored = self.tokens.get(token.id)
         revoked = stored.revoked_at if stored is not None else None
         self.tokens[token.id] = structs.replace(token, revoked_at=revoked or token.revoked_at)

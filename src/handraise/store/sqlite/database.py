@@ -10,8 +10,6 @@ import apsw
 from msgspec import MsgspecError
 
 from handraise.store.interface import (
-    DIRECTORY_TAKEN,
-    NAME_TAKEN,
     StoreBusy,
     StoreConflict,
     StoreDamaged,
@@ -19,6 +17,7 @@ from handraise.store.interface import (
     StoreFull,
     StoreNewer,
 )
+from handraise.texts import t
 
 
 def _load() -> dict[str, str]:
@@ -36,42 +35,38 @@ def explain(error: Exception, path: Path, *, reading: bool = False) -> Exception
     """The error as a StoreError. Others than SQLite's are bugs and stay as they are, unless from reading a row."""
     match error:
         case apsw.FullError():
-            return StoreFull(f"The disk that holds {path} is full. Free some space. The hub then continues by itself.")
+            return StoreFull(t("error.store.full", path=path), t("error.store.free_space"))
         case apsw.BusyError() | apsw.LockedError():
-            return StoreBusy(f"Another process has {path} locked: a second hub, or an SQLite shell. Stop it first.")
+            return StoreBusy(t("error.store.locked", path=path), t("error.store.stop_it"))
         case apsw.CorruptError() | apsw.NotADBError() | MsgspecError() | zlib.error():
             return _damaged(error, path)
         case ValueError() | TypeError() | LookupError() | ArithmeticError() if reading:
             return _damaged(error, path)
         case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.CantOpenError():
-            return StoreError(
-                f"{path} cannot be written ({error}). Check who owns the file and its folder, and that the disk is"
-                " not mounted read-only."
-            )
+            return StoreError(t("error.store.read_only", path=path, error=error), t("error.store.check_owner"))
         case apsw.IOError():
-            return StoreError(f"The disk that holds {path} failed ({error}). Check the disk, then try again.")
+            return StoreError(t("error.store.disk", path=path, error=error), t("error.store.check_disk"))
         case apsw.ConstraintError():
-            return StoreConflict(_conflict(str(error)))
+            return _conflict(str(error))
         case apsw.Error():
-            return StoreError(f"SQLite could not do this with {path} ({error}).")
+            return StoreError(t("error.store.sqlite", path=path, error=error))
         case OSError():
-            return StoreError(f"{path} cannot be opened ({error.strerror}). Check that its folder exists and is yours.")
+            return StoreError(t("error.store.unopened", path=path, error=error.strerror), t("error.store.check_folder"))
         case _:
             return error
 
 
-def _conflict(error: str) -> str:
+def _conflict(error: str) -> StoreConflict:
     """SQLite names the columns: `UNIQUE constraint failed: projects.path`."""
     if error.endswith("projects.path"):
-        return DIRECTORY_TAKEN
-    return NAME_TAKEN if error.endswith("projects.name") else f"This already exists ({error})."
+        return StoreConflict(t("error.store.directory_taken"))
+    if error.endswith("projects.name"):
+        return StoreConflict(t("error.store.name_taken"), t("error.store.other_name"))
+    return StoreConflict(t("error.store.exists", what=error))
 
 
 def _damaged(error: Exception, path: Path) -> StoreDamaged:
-    return StoreDamaged(
-        f"{path} is damaged ({error}). Stop the hub, keep a copy of the file, and put a backup in its place;"
-        " without one, move the file away to start with an empty database."
-    )
+    return StoreDamaged(t("error.store.damaged", path=path, error=error), t("error.store.restore"))
 
 
 def open_for_writing(path: Path, busy_seconds: float) -> apsw.Connection:
@@ -116,10 +111,7 @@ def _connect(path: Path, busy_seconds: float) -> apsw.Connection:
 def _check_version(connection: apsw.Connection, path: Path) -> None:
     version, known = _version(connection), len(_migrations())
     if version > known:
-        raise StoreNewer(
-            f"{path} was written by a newer Handraise (schema {version}; this version supports {known})."
-            " Install that version again, or start with another --state directory."
-        )
+        raise StoreNewer(t("error.store.newer", path=path, found=version, known=known), t("error.store.install_newer"))
 
 
 def _migrate(connection: apsw.Connection) -> None:

@@ -23,6 +23,7 @@ from handraise.model.rules import Rule
 from handraise.model.sessions import Checkpoint, Ended, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
+from handraise.model.usage import UsageLimit
 from handraise.store import entries
 
 Row = tuple[Any, ...]
@@ -54,13 +55,14 @@ def session_row(session: Session) -> Bindings:
         "ended": _text(session.ended) if session.ended else None,
         "stuck_since": _microseconds_or_none(session.stuck_since),
         "forked_from": session.forked_from,
+        "usage": _text(session.usage) if session.usage else None,
         "terminal": session.terminal,
     }
 
 
 def read_session(row: Row) -> Session:
     (identity, project, directory, claude_id, title, created, changed, phase) = row[:8]
-    (mode, model, cost, run, ended, stuck_since, forked_from, terminal) = row[8:]
+    (mode, model, cost, run, ended, stuck_since, forked_from, usage, terminal) = row[8:]
     return Session(
         id=identity,
         project=project,
@@ -77,6 +79,7 @@ def read_session(row: Row) -> Session:
         ended=json.decode(ended, type=Ended) if ended else None,
         stuck_since=_time_or_none(stuck_since),
         forked_from=forked_from,
+        usage=json.decode(usage, type=tuple[UsageLimit, ...]) if usage else (),
         terminal=terminal,
     )
 

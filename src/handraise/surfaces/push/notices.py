@@ -8,11 +8,24 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any, NamedTuple, assert_never
 
-from msgspec import Struct, json
+from msgspec import UNSET, Struct, json
 from msgspec.structs import replace
 
 from handraise.model.answers import answer_as_json, read_answer
-from handraise.model.asks import Answered, Ask, Expired, Form, Kind, Permission, Plan, Question, terms_of
+from handraise.model.asks import (
+    Answered,
+    Ask,
+    Body,
+    Expired,
+    Form,
+    Kind,
+    Permission,
+    Plan,
+    Question,
+    is_link,
+    terms_of,
+    was_completed,
+)
 from handraise.model.intent import Weight
 from handraise.model.names import has_hidden, reveal
 from handraise.model.tools import tool_named
@@ -20,6 +33,7 @@ from handraise.model.trust import Trust
 from handraise.present.choices import OPTION, CardChoice, choices
 from handraise.present.evidence import brought_in_words
 from handraise.present.headlines import headline, without_marks
+from handraise.present.links import link_of
 from handraise.present.outcomes import outcome
 from handraise.present.states import ending_in_words
 from handraise.surfaces.push.device_log import Ending
@@ -116,7 +130,7 @@ def of_ask(ask: Ask, where: NoticeContext, device: str, waiting: int, *, may_ans
     seen = seen._replace(whole=seen.whole and is_shown_whole(_below(title, seen)))
     lines = [
         _below(title, seen),
-        t("push.see_all") if isinstance(ask.body, Permission | Plan | Trust) and not seen.whole else "",
+        t("push.see_all") if _is_long(ask.body) and not seen.whole else "",
         clip(reveal(where.title), _TITLE),
     ]
     return AskNotice(
@@ -169,6 +183,10 @@ def clip(text: str, most: int) -> str:
     return text if len(text) <= most else text[: max(most - 1, 0)].rstrip() + "…"
 
 
+def _is_long(body: Body) -> bool:
+    return isinstance(body, Permission | Plan | Trust) or is_link(body)
+
+
 def _title(ask: Ask, where: NoticeContext) -> str:
     return without_marks(headline(ask, where.directory))
 
@@ -178,6 +196,8 @@ def _outcome(ask: Ask, where: NoticeContext) -> str:
     ended = outcome(ask, where.directory)
     text = without_marks(ended.text) if ended is not None else ""
     match ask.settlement:
+        case Answered() as answered if was_completed(ask, answered):
+            return text
         case Answered(source=source) | Expired(late=Answered(source=source)):
             return t("push.settled", outcome=text, source=reveal(source))
         case _:
@@ -186,6 +206,8 @@ def _outcome(ask: Ask, where: NoticeContext) -> str:
 
 def _buttons(ask: Ask, seen: Glance) -> Iterator[NoticeButton]:
     """The safest answer, and the most common one; both apply only once."""
+    if is_link(ask.body):
+        return  # nobody can say at a glance whether they did what a website asked for
     offered = choices(ask)
     refusing = next((each for each in offered if each.act in _REFUSING), None)
     if refusing is not None:
@@ -223,8 +245,8 @@ def glance(ask: Ask) -> Glance:
             return _permission(ask.body)
         case Plan(plan=plan):
             return Glance(reveal(plan.strip()), whole=False)
-        case Form():
-            return Glance("", whole=False)
+        case Form(url=url):
+            return Glance("" if url is UNSET else link_of(url).text, whole=False)
         case Trust(brought=brought):
             return Glance(brought_in_words(brought), whole=False)
         case _:

@@ -60,8 +60,10 @@ def _ways(body: Body) -> list[str]:
         case Plan():
             revise = f"--revise {shlex.quote(t('terminal.answer.revision'))}"
             return ["--approve", "--approve --mode acceptEdits", revise, "--outline"]
+        case Form(url=str()):
+            return ["--done", "--decline", "--dismiss"]
         case Form(schema=schema):
-            return [f"--fill {_form(schema)}", "--decline"]
+            return [f"--fill {_form(schema)}", "--decline", "--dismiss"]
         case Trust(unreadable=hidden):
             return ["--without", *(() if hidden else ("--trust",)), "--never"]
         case _:
@@ -89,6 +91,8 @@ def _heading(number: int | None, prompt: Prompt) -> str:
 
 def _choices(number: int, prompt: Prompt, several: bool) -> list[str]:
     chosen = [f"    --choose {label_word(option.label, number, several)}" for option in prompt.options]
+    if prompt.is_closed:
+        return chosen
     return [*chosen, f"    --text {f'{number}=' if several else ''}{PLACEHOLDER}"]
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple, assert_never
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
@@ -115,8 +115,8 @@ def proof(dialogue: Dialogue, width: int) -> list[Line]:
             return [*_plan(changed, width)]
         case Question():
             return _preview(dialogue, width)
-        case Form():
-            return []
+        case Form(url=url):
+            return [] if url is UNSET else _evidence(dialogue, width)
         case Trust():
             return _evidence(dialogue, width)
         case _:

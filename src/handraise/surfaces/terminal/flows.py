@@ -17,7 +17,7 @@ from handraise.present.cards import Card, card_of
 from handraise.present.choices import CardChoice
 from handraise.present.evidence import as_json
 from handraise.surfaces.terminal.dialogue import FREE_TEXT, AskFlow, Row, Step, StepInput, keyed, row_of
-from handraise.surfaces.terminal.forms import FormFlow
+from handraise.surfaces.terminal.forms import FormFlow, LinkFlow
 from handraise.surfaces.terminal.lines import evidence, one_line
 from handraise.texts import t
 
@@ -36,6 +36,8 @@ def flow_of(ask: Ask, directory: str | None) -> AskFlow:
             return PermissionFlow(card, ask.body)
         case Plan(plan):
             return PlanFlow(card, plan)
+        case Form(url=str()):
+            return LinkFlow(card, ask.body)
         case Form():
             return FormFlow(card, ask.body)
         case Trust():
@@ -249,7 +251,7 @@ def _prompt(number: int, prompt: Prompt, count: int) -> Step:
         )
         for place, option in enumerate(prompt.options)
     )
-    if rows:
+    if rows and not prompt.is_closed:
         rows = (*rows, keyed(key_of("question", FREE_TEXT), t("card.choice.question.free_text"), then="write"))
     return Step(
         str(number),

@@ -124,6 +124,33 @@ class FormFlow(Struct, frozen=True):
         return _typed(field.get("type"), text)
 
 
+class LinkFlow(Struct, frozen=True):
+    """Done, decline or dismiss. The link is only shown: people open it themselves. Nothing is selected first."""
+
+    card: Card
+    form: Form
+
+    def steps(self, _inputs: Mapping[str, StepInput]) -> tuple[Step, ...]:
+        header = t("terminal.form.link", server=one_line(self.form.server))
+        rows = tuple(row_of(choice) for choice in self.card.choices)
+        return (Step("decide", evidence(self.form.message), header, rows),)
+
+    def editable(self, _inputs: Mapping[str, StepInput]) -> tuple[str, str]:
+        raise Misfit(t("terminal.edit.link"))
+
+    def check(self, _step: Step, _entered: StepInput) -> None:
+        """Every row is an answer."""
+
+    def answer(self, inputs: Mapping[str, StepInput]) -> Answer:
+        match inputs["decide"].rows[0]:
+            case "done":
+                return Filled("accept")
+            case "decline":
+                return Filled("decline")
+            case _:
+                return Filled("cancel")
+
+
 def _choices(field: Mapping[str, Any]) -> list[tuple[object, str]]:
     """The values that a field may have, each with its name; none if it is free text."""
     if field.get("type") == "boolean":

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from handraise.present.states import state_in_words, waiting
+from handraise.present.states import state_in_words, usage_in_words, waiting
 from handraise.surfaces.terminal import cards
 from handraise.surfaces.terminal.cards import CardFrame, CardView
 from handraise.surfaces.terminal.fit import Fit
@@ -38,7 +38,8 @@ def state(view: ViewState, now: datetime, width: int) -> Line:
     queued = t("terminal.status.queued", count=len(timeline.waiting)) if timeline.waiting else ""
     keys = [*([t("terminal.key.interrupt")] if timeline.working else []), t("terminal.key.leave")]
     facts = [_doing(view, now), timeline.mode, queued, f"${timeline.cost_usd:.4f}"]
-    return line(("class:dim", joined([*facts, *keys], width)))
+    limits = [one_line(usage_in_words(each, now)) for each in timeline.usage]
+    return line(("class:dim", joined([*facts, *keys, *limits], width)))
 
 
 def hint(view: ViewState) -> str:

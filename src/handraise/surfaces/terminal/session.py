@@ -1,6 +1,7 @@
 """Follows one session or the inbox. Passes a person's actions to the desk; the feed does the rest."""
 
 import asyncio
+import re
 from collections.abc import Callable, Coroutine
 from datetime import datetime, timedelta
 from typing import Self, assert_never
@@ -19,6 +20,7 @@ from handraise.surfaces.terminal.terminal_io import TerminalIO
 from handraise.surfaces.terminal.view import ViewState
 from handraise.texts import t
 
+_ALLOW = re.compile(r"/allow +([0-9]{1,4})")
 TWICE = timedelta(seconds=3)
 """Two Ctrl-C within this time leave."""
 
@@ -112,8 +114,19 @@ class TerminalSession:
 
     def say(self, text: str) -> None:
         """Sends a message to Claude, during a turn or between two."""
-        if text.strip() and self.view.session is not None:
-            self._start(self._say(self.view.session.id, text))
+        session, allowed = self.view.session, _ALLOW.fullmatch(text.strip())
+        if session is not None and allowed is not None:
+            self._allow(session.id, int(allowed[1]))
+        elif text.strip() and session is not None:
+            self._start(self._say(session.id, text))
+
+    def _allow(self, session: str, number: int) -> None:
+        """A denied call by its number, as it was shown: never "the last one", which may have changed meanwhile."""
+        action = self.view.timeline.denied_number(number)
+        if action is None:
+            self._tell("class:warning", t("terminal.stay.no_denied", number=number))
+        else:
+            self._start(self._allow_denied(session, action, number))
 
     def stop(self) -> None:
         """Ctrl-C: ends the turn; a second one leaves."""
@@ -191,6 +204,14 @@ class TerminalSession:
         except DeskError as error:
             self._tell("class:warning", one_line(str(error)))
             self._io.keep(text)
+
+    async def _allow_denied(self, session: str, action: str, number: int) -> None:
+        try:
+            await self._desk.allow_denied(session, action)
+        except Unreached:
+            self._tell("class:warning", t("terminal.stay.not_allowed", number=number))
+        except DeskError as error:
+            self._tell("class:warning", one_line(str(error)))
 
     async def _interrupt(self, session: str) -> None:
         try:

@@ -10,11 +10,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from handraise.model.actors import Person, is_me
-from handraise.model.asks import Answered, Ask, Expired, Permission, Settlement, Withdrawn
+from handraise.model.asks import Answered, Ask, Expired, Permission, Settlement, Withdrawn, was_completed
 from handraise.model.items import (
     ActionChanged,
+    ActionChecked,
+    ActionDenied,
     ActionEnded,
     ActionStarted,
+    DenialChanged,
     Item,
     Notice,
     Preview,
@@ -28,7 +31,9 @@ from handraise.model.items import (
     TurnStarted,
 )
 from handraise.model.tools import names_of
+from handraise.model.usage import UsageLimit
 from handraise.present.actions import doing
+from handraise.present.denials import change_in_words
 from handraise.present.headlines import clipped, headline
 from handraise.present.outcomes import of_settlement
 from handraise.present.states import ending_in_words
@@ -68,6 +73,8 @@ class RunningAction(Struct, frozen=True):
     tool: str
     is_ask: bool
     """Its card shows all of it."""
+    checking: bool = False
+    """Claude Code's automatic check takes long."""
 
 
 class Timeline(Struct):
@@ -80,6 +87,7 @@ class Timeline(Struct):
     """When the current turn started, if that was seen."""
     mode: str = ""
     cost_usd: float = 0.0
+    usage: tuple[UsageLimit, ...] = ()
     title: str = ""
     directory: str = ""
     failed: str = ""
@@ -90,10 +98,14 @@ class Timeline(Struct):
     cut_off: bool = False
     """The session ended in the middle of something."""
     doing: dict[str, RunningAction] = field(default_factory=dict)
+    denied: dict[str, str] = field(default_factory=dict)
+    """What Claude Code denied, by action: its title. The number of each is its place."""
     waiting: dict[str, str] = field(default_factory=dict)
     """What was sent to Claude and not received yet."""
     _growing: dict[tuple[str, int], Growing] = field(default_factory=dict)
     _tail: tuple[tuple[str, int], str] | None = None
+    _speaker: str | None = None
+    """The action of the sub-agent that wrote the last text."""
 
     def receive(self, item: Item, width: int) -> list[Line]:
         """The lines that an item adds."""
@@ -107,6 +119,14 @@ class Timeline(Struct):
                 return []
             case ActionChanged():
                 return self._edited(content)
+            case ActionChecked(action=action, checking=checking):
+                if action in self.doing:
+                    self.doing[action] = replace(self.doing[action], checking=checking)
+                return []
+            case ActionDenied():
+                return self._denied(content, width)
+            case DenialChanged():
+                return self._denial(content, width)
             case ActionEnded():
                 return self._ended(content, item.at, width)
             case TurnStarted():
@@ -154,7 +174,8 @@ class Timeline(Struct):
         lines = []
         for action in (each for each in self.doing.values() if not each.is_ask):
             inside, title = "  " if action.parent else "", self._short(action.title)
-            duration = ("class:dim", _duration(action.since, now))
+            checking = t("terminal.timeline.checking") if action.checking else ""
+            duration = ("class:dim", _duration(action.since, now) + checking)
             lines.append(cut(line(("class:accent", "◌ "), inside, title, duration), width))
         return lines
 
@@ -164,7 +185,8 @@ class Timeline(Struct):
 
     def _text(self, content: Text, width: int) -> list[Line]:
         if content.parent is not None:
-            return indent(markdown.render(content.text, width - 4), ("class:dim", "  ┆ "))
+            return self._nested(content, content.parent, width)
+        self._speaker = None
         growing, self._tail = Growing(), None
         for place in sorted(place for place in self._growing if place[0] == content.message):
             if content.text.startswith(self._growing[place].closed):
@@ -172,6 +194,14 @@ class Timeline(Struct):
                 break
         rest = growing.finish(content.text)
         return _words(rest, width) if rest.strip() else []
+
+    def _nested(self, content: Text, parent: str, width: int) -> list[Line]:
+        """What a sub-agent writes, below the title of its action."""
+        begun, margin = self.doing.get(parent), ("class:dim", "  ┆ ")
+        named = begun is not None and self._speaker != parent
+        head = [line(("class:dim", self._short(begun.title)))] if begun is not None and named else []
+        self._speaker = parent
+        return indent([*(cut(each, width - 4) for each in head), *markdown.render(content.text, width - 4)], margin)
 
     def _edited(self, content: ActionChanged) -> list[Line]:
         """What runs isn't what Claude asked for: the line says what does, and who edited it."""
@@ -181,9 +211,33 @@ class Timeline(Struct):
             self.doing[content.action] = replace(begun, title=title)
         return []
 
+    def _denied(self, content: ActionDenied, width: int) -> list[Line]:
+        """A line that names it and its number, the reason, and how to allow it if that is possible."""
+        begun = self.doing.pop(content.action, None)
+        title = begun.title if begun is not None else doing(content.tool, content.title)
+        self.denied[content.action] = title
+        number, inside = len(self.denied), "  " if content.parent else ""
+        first = cut(line(("class:danger", f"✗ {number}. "), inside, self._short(title)), width)
+        rows = wrap(line(GUTTER, ("class:warning", one_line(content.reason))), width, 2)
+        if content.allowable_until is not None:
+            hint = t("terminal.timeline.allow_hint", number=number, time=clock(content.allowable_until.astimezone()))
+            rows += wrap(line(GUTTER, ("class:dim", hint)), width, 2)
+        return [first, *rows]
+
+    def _denial(self, content: DenialChanged, width: int) -> list[Line]:
+        if content.action not in self.denied:
+            return []
+        number = list(self.denied).index(content.action) + 1
+        text = t("terminal.timeline.denial", number=number, text=one_line(change_in_words(content)))
+        return wrap(line(("class:dim", f"· {text}")), width, 2)
+
+    def denied_number(self, number: int) -> str | None:
+        """The denied action with this number, as it was shown."""
+        return list(self.denied)[number - 1] if 0 < number <= len(self.denied) else None
+
     def _ended(self, content: ActionEnded, at: datetime, width: int) -> list[Line]:
         begun = self.doing.pop(content.action, None)
-        if begun is not None and begun.is_ask:
+        if (begun is not None and begun.is_ask) or content.action in self.denied:
             return []
         inside = "  " if content.parent else ""
         duration = _duration(begun.since, at) if begun is not None else ""
@@ -218,7 +272,7 @@ class Timeline(Struct):
         if isinstance(content, SessionStarted):
             self.ended, self.queued, self.cut_off = None, False, False
             return []
-        self.working, self.cost_usd = content.phase == "working", content.cost_usd
+        self.working, self.cost_usd, self.usage = content.phase == "working", content.cost_usd, content.usage
         self.queued = content.phase == "queued"
         return [line(("class:dim", f"· {one_line(content.note)}"))] if content.note else []
 
@@ -260,6 +314,8 @@ def settled_line(ask: Ask, settlement: Settlement, me: Person, directory: str | 
     """How an ask really ended, on one line; "You" for what was done from this very terminal."""
     outcome = of_settlement(ask, settlement, directory)
     match settlement:
+        case Answered(at=at) if was_completed(ask, settlement):
+            return t("terminal.feed.ended", outcome=_about(ask, outcome.text, directory), time=clock(at.astimezone()))
         case Answered(by=by, source=source, at=at) | Expired(late=Answered(by=by, source=source, at=at)):
             text = _about(ask, outcome.yours if is_me(by, me) else outcome.text, directory)
             time = clock(at.astimezone())

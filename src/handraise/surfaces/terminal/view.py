@@ -201,7 +201,7 @@ class ViewState(Struct):
         if self.session is not None:
             self.timeline.title, self.timeline.mode = self.session.title, self.session.mode
             self.timeline.directory = self.session.directory
-            self.timeline.cost_usd = self.session.cost_usd
+            self.timeline.cost_usd, self.timeline.usage = self.session.cost_usd, self.session.usage
             self.timeline.working = self.session.phase == "working"
             self.timeline.queued = self.session.phase == "queued"
 
