@@ -92,18 +92,18 @@ async def seconds_of_calls(kind: str) -> list[float]:
 
 
 async def main() -> None:
-    taken: dict[str, list[float]] = {"none": [], "no hub": [], "hub": []}
+    measured: dict[str, list[float]] = {"none": [], "no hub": [], "hub": []}
     for _ in range(ROUNDS):
-        for kind in taken:
-            taken[kind] += await seconds_of_calls(kind)
+        for kind in measured:
+            measured[kind] += await seconds_of_calls(kind)
     # The least: whatever else the machine does only adds to it, and by more than the hook.
-    absent, there = (min(taken[kind]) - min(taken["none"]) for kind in ("no hub", "hub"))
-    middle = statistics.median(taken["no hub"]) - statistics.median(taken["none"])
+    absent, there = (min(measured[kind]) - min(measured["none"]) for kind in ("no hub", "hub"))
+    middle = statistics.median(measured["no hub"]) - statistics.median(measured["none"])
     verdict = "holds" if absent < MOST else "MISSED"
     sys.stdout.write(
         f"hooks: a call that is asked about takes {absent * 1000:+.2f} ms when there is no hub; target: under "
         f"{MOST * 1000:g} ms more: {verdict} (at the median {middle * 1000:+.2f} ms; with a hub and a rule that "
-        f"answers: {there * 1000:+.2f} ms). The least of {len(taken['none'])} calls of each\n"
+        f"answers: {there * 1000:+.2f} ms). The least of {len(measured['none'])} calls of each\n"
     )
 
 

@@ -102,7 +102,7 @@ async def test_what_cannot_be_asked_is_left_to_the_terminal(tmp_path: Path, odd:
 
 
 @pytest.mark.parametrize(
-    ("said", "asked"),
+    ("fields", "asked"),
     [
         ({"permission_suggestions": [SUGGESTION]}, False),
         ({"permission_suggestions": []}, True),
@@ -112,10 +112,10 @@ async def test_what_cannot_be_asked_is_left_to_the_terminal(tmp_path: Path, odd:
     ],
 )
 async def test_a_rule_allows_only_what_claude_code_leaves_to_rules(
-    tmp_path: Path, said: dict[str, Any], asked: bool
+    tmp_path: Path, fields: dict[str, Any], asked: bool
 ) -> None:
     async with served(tmp_path, rules=[Rule("r", "allow", command="make")]) as hub, hub.client("agent") as hook:
-        held = post(hook, **said)
+        held = post(hook, **fields)
         if asked:
             [ask] = await opened(hub)
             await hub.up.hub.desk.answer(ask.id, Deny("No."))

@@ -39,27 +39,29 @@ QUESTION = {
 def asking(heard: list[str]) -> Scripted:
     """A model that runs what each message names, and records what Claude sent it about each."""
 
-    def script(told: Conversation) -> Script:
+    def script(conversation: Conversation) -> Script:
         while True:
-            word = (told.text.splitlines() or [""])[-1].strip()
+            word = (conversation.text.splitlines() or [""])[-1].strip()
             name, _, path = word.partition(" ")
             match name:
                 case "run":
-                    piece = use("Bash", command=f"touch {told.directory}/{path} && sleep 3", description="Makes a file")
+                    piece = use(
+                        "Bash", command=f"touch {conversation.directory}/{path} && sleep 3", description="Makes a file"
+                    )
                 case "question":
                     piece = use("AskUserQuestion", questions=[QUESTION])
                 case "plan":
-                    told = yield from propose(told, "# The plan")
-                    heard.append(f"{told.result().is_error}: {told.result().text}")
-                    told = yield [say("Finished.")]
+                    conversation = yield from propose(conversation, "# The plan")
+                    heard.append(f"{conversation.result().is_error}: {conversation.result().text}")
+                    conversation = yield [say("Finished.")]
                     continue
                 case _:
-                    told = yield [say("Nothing to do.")]
+                    conversation = yield [say("Nothing to do.")]
                     continue
-            told = yield [piece]
-            heard.append(f"{told.result().is_error}: {told.result().text}")
-            if (told.text.splitlines() or [word])[-1].strip() in ("", word):
-                told = yield [say("Finished.")]
+            conversation = yield [piece]
+            heard.append(f"{conversation.result().is_error}: {conversation.result().text}")
+            if (conversation.text.splitlines() or [word])[-1].strip() in ("", word):
+                conversation = yield [say("Finished.")]
 
     return script
 

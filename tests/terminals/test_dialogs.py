@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from handraise.terminals.dialogs import CallTrace, Dialog, LiveSession
+from handraise.terminals.dialogs import CallTrace, LiveSession, TerminalDialog
 
 INPUT = {"command": "ls"}
 
@@ -13,7 +13,7 @@ def live(status: str) -> LiveSession:
 
 
 def looks(*states: str | None) -> list[str]:
-    dialog = Dialog()
+    dialog = TerminalDialog()
     return [dialog.look(None if state is None else live(state), None) for state in states]
 
 
@@ -50,7 +50,7 @@ def test_a_claude_that_exits_takes_its_dialog_along_and_one_never_seen_is_not_ju
 
 
 def test_the_transcript_tells_who_decided() -> None:
-    assert Dialog().look(live("waiting"), "terminal") == "answered"
+    assert TerminalDialog().look(live("waiting"), "terminal") == "answered"
     for source, decider in (("hook", "hook"), ("user_temporary", "terminal"), (None, "terminal")):
         trace = CallTrace("Bash", INPUT)
         trace.read([used("t1"), result("t1", source)])

@@ -30,8 +30,8 @@ def test_a_conversation_is_shown_in_order() -> None:
         line("assistant", [call]),
         line("user", [result]),
     )
-    said, taken, text, started, ended = contents
-    assert (said, taken) == (Said("u1", "Look around.", 0, ANA, "terminal"), SaidTaken("u1"))
+    message, receipt, text, started, ended = contents
+    assert (message, receipt) == (Said("u1", "Look around.", 0, ANA, "terminal"), SaidTaken("u1"))
     assert isinstance(text, Text)
     assert text.text == "I will."
     assert isinstance(started, ActionStarted)

@@ -20,7 +20,7 @@ from handraise.model import ids
 from handraise.model.asks import Ask, Origin
 from handraise.model.projects import Patience
 from handraise.terminals.claude_folder import Transcript, live_session
-from handraise.terminals.dialogs import CallTrace, Decider, Dialog, Fate
+from handraise.terminals.dialogs import CallTrace, Decider, Fate, TerminalDialog
 from handraise.terminals.hook_calls import HookCall, body_of_hook, decision_of
 from handraise.terminals.sessions import TerminalPlace, TerminalSessions
 from handraise.texts import t
@@ -194,7 +194,7 @@ class _Observed:
     def __init__(self, folder: Path | None, call: HookCall) -> None:
         self._folder = folder
         self._session = call.session_id
-        self._dialog = Dialog()
+        self._dialog = TerminalDialog()
         self._trace = CallTrace(call.tool_name, call.tool_input)
         self._transcript = Transcript(folder, call.transcript_path, call.session_id) if folder is not None else None
         # A look that was cancelled goes on in its thread while the next begins.

@@ -29,7 +29,7 @@ class LiveSession(Struct, frozen=True, rename="camel"):
         return self.status == _WAITING
 
 
-class Dialog:
+class TerminalDialog:
     """One dialog, observed until it is gone. A Claude that was never seen is never judged."""
 
     def __init__(self) -> None:
