@@ -26,12 +26,26 @@ TABLE: dict[str, set[str]] = {
     "auth": {"model", "texts", "store", "desk"},
     "inbox": {"model", "texts", "present", "store", "feed", "policy"},
     "agents": {"model", "texts", "client", "inbox"},
+    "terminals": {"model", "texts", "wire", "inbox", "store", "agents", "session"},
     "session": {"model", "texts", "present", "wire", "claude", "inbox", "feed", "store"},
     "hub": {"model", "texts", "store", "feed", "inbox", "claude", "session", "desk", "auth"},
     "surfaces": {"model", "texts", "present", "desk", "auth"},
-    "api": {"model", "texts", "present", "desk", "auth", "agents", "store", "inbox", "session", "workspace", "hub"},
+    "api": {
+        "model",
+        "texts",
+        "present",
+        "desk",
+        "auth",
+        "agents",
+        "store",
+        "inbox",
+        "session",
+        "terminals",
+        "workspace",
+        "hub",
+    },
     "config": {"model", "texts", "policy"},
-    "doctor": {"model", "texts", "client", "config", "claude", "store", "hub", "api"},
+    "doctor": {"model", "texts", "client", "config", "claude", "store", "workspace", "hub", "api"},
 }
 # These put the parts together, and are the only ones that know every part.
 COMPOSITION = {"serving", "cli", "__init__", "__main__"}

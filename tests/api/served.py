@@ -101,7 +101,7 @@ async def served(
     """A hub on any free port, for at most this many seconds."""
     state = tmp / "state"
     settings.setdefault("page", tmp / "no page")
-    service = ServeConfig(state, Path("/bin/false"), {}, port=0, **settings)
+    service = ServeConfig(state, Path("/bin/false"), settings.pop("environment", {}), port=0, **settings)
     async with asyncio.timeout(seconds), serving(service, streams) as up:
         yield Served(up, state, await up.new_link())
 

@@ -28,7 +28,7 @@ async def test_the_printed_link_lets_one_browser_in_once(tmp_path: Path) -> None
         me = (await first.get("/api/me")).json()
         assert len(me.pop("seat")) == 12
         assert me.pop("tools")
-        assert me == {"name": "owner", "role": "admin", "source": "web", "language": "en"}
+        assert me == {"name": "owner", "role": "admin", "source": "web", "language": "en", "offers_hook": True}
         assert (await second.get("/api/me")).status_code == 401
 
 

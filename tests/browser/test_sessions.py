@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from msgspec.structs import replace
 from playwright.async_api import Locator, Page, Route, expect
 
 from api.served import served
@@ -12,6 +13,9 @@ from handraise.demo.model import EACH_SESSION
 from handraise.demo.pieces import Script, hold, say, use
 from handraise.demo.request import Conversation
 from handraise.model.projects import Options
+from handraise.model.sessions import Ended
+from handraise.session import records
+from handraise.store.changes import SaveSession
 
 pytestmark = needs_browser
 
@@ -255,3 +259,28 @@ async def choose(page: Page, act: str) -> None:
     """From what can be done with a session."""
     await page.get_by_label("More actions").click()
     await page.get_by_role("button", name=act).click()
+
+
+async def test_a_session_in_a_terminal_says_so_and_offers_only_what_works(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        session = replace(await hub.session(phase="working"), terminal="laptop", title="By hand")
+        await hub.up.hub.store.apply([SaveSession(session)])
+        await hub.publish("I will look.", session=session.id)
+        page = await screen.open(hub.up)
+        offer = page.locator(".hook-offer")
+        await expect(offer).to_contain_text("handraise project sync")
+        await offer.get_by_role("button", name="Dismiss").click()
+        await expect(offer).to_have_count(0)
+
+        await page.goto(f"{hub.up.base}/sessions/{session.id}")
+        await expect(page.locator(".session-head")).to_contain_text("in a terminal on laptop")
+        await expect(page.locator(".history")).to_contain_text("I will look.")
+        await expect(page.locator("main .composer")).to_contain_text("messages go there")
+        for name in ("Interrupt", "Send", "Resume"):
+            await expect(page.get_by_role("button", name=name)).to_have_count(0)
+
+        await hub.up.hub.store.apply(
+            records.ended(session, "exited", Ended("finished", "Claude exited", session.changed_at))
+        )
+        await expect(page.get_by_role("button", name="Resume")).to_be_enabled()
+        assert screen.complaints == []

@@ -73,6 +73,12 @@ def test_each_hook_is_a_piece_with_its_whole_command() -> None:
     ]
 
 
+def test_the_secret_of_a_hook_is_not_shown() -> None:
+    hook = {"type": "http", "url": "u", "headers": {"Authorization": "Bearer secret", "X": "y"}, "timeout": 5}
+    [(_, _, text)] = pieces(settings={"hooks": {"PermissionRequest": [{"hooks": [hook]}]}})
+    assert json.loads(text) == {**hook, "headers": {"Authorization": "…", "X": "y"}}
+
+
 def test_environment_permissions_helpers_plugins_and_the_rest_are_told_apart() -> None:
     settings = {
         "env": {"BASH_ENV": "./x.sh"},

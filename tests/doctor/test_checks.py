@@ -13,6 +13,8 @@ from handraise.doctor import checks
 from handraise.doctor.checks import Finding, Verdict
 from handraise.hub.hub import HubConfig, hub
 from handraise.store.sqlite.store import SqliteStore
+from handraise.workspace.hook_entry import HookEntry
+from handraise.workspace.user_settings import sync_user
 
 SECRET = "sk-ant-hunter2"
 
@@ -187,6 +189,20 @@ def test_pipes_must_be_large_enough_for_every_session(tmp_path: Path) -> None:
     (folder / "pipe-max-size").write_text("65536")
     assert checks.check_pipes(1, folder).verdict == "warn"
     assert checks.check_pipes(1, tmp_path / "none").verdict == "ok"
+
+
+def test_a_hook_that_calls_another_address_is_named(tmp_path: Path) -> None:
+    assert "project sync" in checks.check_hooks(tmp_path, "7", tmp_path / "claude", None).sentence
+    (tmp_path / "address").write_text("http://127.0.0.1:8420")
+    sync_user(tmp_path / "claude", HookEntry("http://127.0.0.1:8420/hooks/claude", "hr_secret"))
+    assert checks.check_hooks(tmp_path, "7", tmp_path / "claude", tmp_path).verdict == "ok"
+
+    (tmp_path / "address").write_text("http://127.0.0.1:9000")
+    found = checks.check_hooks(tmp_path, "7", tmp_path / "claude", tmp_path)
+    assert (found.verdict, "project sync" in found.advice, "hr_secret" in found.sentence) == ("warn", True, False)
+    assert checks.check_hooks(tmp_path, None, tmp_path / "claude", None).verdict == "ok"
+    (tmp_path / "claude" / "settings.json").write_text("{ not JSON")
+    assert checks.check_hooks(tmp_path, "7", tmp_path / "claude", None).verdict == "warn"
 
 
 def test_inotify_must_let_us_watch_journals(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ NAMES = [
     "login",
     "sandbox",
     "hub",
+    "hooks",
     "port",
     "tls",
     "state",

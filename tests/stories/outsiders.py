@@ -11,7 +11,7 @@ from typing import Any, Self
 from handraise.claude.locate import locate
 from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Scripted
-from handraise.hub.desk import LocalDesk
+from handraise.desk.interface import Desk
 from handraise.model.actors import Person
 from handraise.model.asks import Ask
 from handraise.model.items import Preview, TurnEnded
@@ -112,7 +112,7 @@ class Agent:
         return {each["name"]: each["status"] for each in began["mcp_servers"]}
 
 
-async def next_ask(desk: LocalDesk, but: frozenset[str] = frozenset()) -> Ask:
+async def next_ask(desk: Desk, but: frozenset[str] = frozenset()) -> Ask:
     """The next open ask, from any asker."""
     async with asyncio.timeout(DEADLINE), desk.follow(0) as follower:
         async for _ in follower:
@@ -122,7 +122,7 @@ async def next_ask(desk: LocalDesk, but: frozenset[str] = frozenset()) -> Ask:
     raise AssertionError("the feed ended")
 
 
-async def until_settled(desk: LocalDesk, ask: str) -> Ask:
+async def until_settled(desk: Desk, ask: str) -> Ask:
     """The ask, once it is settled."""
     async with asyncio.timeout(DEADLINE), desk.follow(0) as follower:
         async for _ in follower:
@@ -132,7 +132,7 @@ async def until_settled(desk: LocalDesk, ask: str) -> Ask:
     raise AssertionError("the feed ended")
 
 
-async def until_turn_ended(desk: LocalDesk, session: str) -> None:
+async def until_turn_ended(desk: Desk, session: str) -> None:
     """Waits until Claude has finished its turn."""
     async with asyncio.timeout(DEADLINE), desk.follow(0, session) as follower:
         async for news in follower:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from handraise.model.own_tools import ASK_USER, SERVER, qualified
 from handraise.model.projects import Options
 from handraise.workspace import merging
-from handraise.workspace.merging import FILES, MCP, NOTES, RECORD, SETTINGS, Texts, Unmergeable, files_for
+from handraise.workspace.json_texts import Unmergeable
+from handraise.workspace.merging import FILES, MCP, NOTES, RECORD, SETTINGS, Texts, files_for
 
 NOTHING: Texts = dict.fromkeys((*FILES, RECORD))
 WANTED = files_for(Options(mode="plan", allowed_tools=("Read",)).over(Options()))

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from handraise.model.projects import Options
-from handraise.workspace.merging import MCP, NOTES, RECORD, SETTINGS, Unmergeable, files_for
+from handraise.workspace.json_texts import Unmergeable
+from handraise.workspace.merging import MCP, NOTES, RECORD, SETTINGS, files_for
 from handraise.workspace.syncing import BACKUP, sync
 
 WANTED = files_for(Options(mode="plan").over(Options()))

@@ -9,6 +9,7 @@ import { chosen, current, go, place, reachable } from "./store/place";
 import { may, sessions } from "./store/desk";
 import { post } from "./store/http";
 import { starting } from "./sessions/NewSession";
+import { isOurs } from "./sessions/state";
 import { t } from "./texts";
 
 export const showKeys = signal(false);
@@ -111,7 +112,9 @@ function move(by: number): boolean {
 
 function interrupt(): boolean {
   const here = place.value;
-  if (here.view !== "session" || sessions.peek().get(here.id)?.phase !== "working" || !may("approver")) return false;
+  if (here.view !== "session" || !may("approver")) return false;
+  const session = sessions.peek().get(here.id);
+  if (session?.phase !== "working" || !isOurs(session)) return false;
   void post(`/api/sessions/${encodeURIComponent(here.id)}/interrupt`).catch(() => undefined);
   return true;
 }

@@ -27,6 +27,7 @@ from handraise.model.own_tools import ASK_USER_LEAST, ASK_USER_MOST
 from handraise.model.projects import innermost
 from handraise.model.tokens import Token
 from handraise.session import surroundings
+from handraise.terminals.calls import PREFIX as TERMINAL
 
 if TYPE_CHECKING:
     from handraise.api.mcp_sdk import McpSdk
@@ -58,7 +59,7 @@ class AgentRoutes:
     def __init__(self, hub: Hub, state: Path, base: str, closing: asyncio.Event, *, grace: float = GRACE) -> None:
         self._hub = hub
         self._closing = closing
-        self.agent_calls = AgentCalls(hub.inbox, self._knowledge(), closing, grace=grace)
+        self.agent_calls = AgentCalls(hub.inbox, self.knowledge(terminals=False), closing, grace=grace)
         self._runs = Runs(state / "runs", base, state / "hub.sock", os.urandom, time.time)
         self.ask_user = AskUserEndpoints(self.agent_calls, self._runs, self._directory_of, _random_name, self._left)
         self._stack = AsyncExitStack()
@@ -209,13 +210,16 @@ class AgentRoutes:
         ours = [ask for ask in waiting if ask.session is None and ask.origin.reference.startswith(prefix)]
         return sorted(ours, key=lambda ask: ask.opened_at)
 
-    def _knowledge(self) -> HubContext:
-        return HubContext(
-            clock=now,
-            whereabouts=self._context_of,
-            surroundings=self._around,
-            left_open=self._left_open,
-        )
+    def knowledge(self, *, terminals: bool) -> HubContext:
+        """What calls need; of the asks that were left open, those of Claudes in terminals or those of others."""
+
+        async def left_open() -> list[Ask]:
+            asks = await self._hub.store.asks(state="open")
+            if terminals:
+                return [ask for ask in asks if ask.origin.reference.startswith(TERMINAL)]
+            return [ask for ask in asks if ask.session is None and not ask.origin.reference.startswith(TERMINAL)]
+
+        return HubContext(clock=now, whereabouts=self._context_of, surroundings=self._around, left_open=left_open)
 
     async def _context_of(self, directory: str) -> DirectoryContext:
         project = innermost(await self._hub.store.projects(), directory)
@@ -226,9 +230,6 @@ class AgentRoutes:
     def _around(self, directory: str, where: DirectoryContext) -> Surroundings:
         stricter = self._hub.pool.own_file(where.root).rules
         return surroundings.around(directory, "default", where.options, stricter, where.root)
-
-    async def _left_open(self) -> list[Ask]:
-        return [ask for ask in await self._hub.store.asks(state="open") if ask.session is None]
 
 
 class _SdkLoader:

@@ -20,6 +20,7 @@ from handraise.auth import BROWSER_LIFE, IssuedToken
 from handraise.model.actors import seat_of
 from handraise.model.tokens import Role
 from handraise.model.tools import TOOL_KINDS
+from handraise.workspace.hook_offer import HookOffer
 
 _LARGEST_LOGIN = 4096
 _SEAT_LIFE = 400 * 24 * 3600
@@ -38,6 +39,7 @@ class LoginRoutes:
         base: str,
         cookie: str,
         proxies: Collection[str] = frozenset(),
+        offer: HookOffer | None = None,
         no_sandbox: str = "",
         unsafe_claude: Callable[[], str] = lambda: "",
     ) -> None:
@@ -48,6 +50,7 @@ class LoginRoutes:
         self._secure = secure
         self._base = base
         self._cookie = cookie
+        self._offer = offer
         self._no_sandbox = no_sandbox
         self._unsafe_claude = unsafe_claude
 
@@ -160,7 +163,19 @@ class LoginRoutes:
         fresh = "" if request.desk.person.seat or source != "web" else token_urlsafe(16)
         seat = request.desk.person.seat or seat_of(fresh)
         unsafe = self._unsafe_claude()
-        response = answer(schemas.Me(name, role, source, seat, self._no_sandbox, unsafe, texts.language(), TOOL_KINDS))
+        response = answer(
+            schemas.Me(
+                name,
+                role,
+                source,
+                seat,
+                self._no_sandbox,
+                unsafe,
+                texts.language(),
+                role == "admin" and self._offer is not None and self._offer.is_open,
+                TOOL_KINDS,
+            )
+        )
         self._give_seat(response, fresh)
         return response
 

@@ -75,6 +75,8 @@ class Me(Struct, frozen=True, omit_defaults=True):
     """The version of Claude Code, if commands can run without permission in it. Empty if it is safe."""
     language: str = ""
     """The hub's language. If it isn't `en`, `/api/texts` has its catalogue."""
+    offers_hook: bool = False
+    """Whether to say how Claudes in terminals can ask here, too. Only for admins."""
     tools: dict[str, ToolKind] = {}
     """Claude's tools, for forms that name one."""
 

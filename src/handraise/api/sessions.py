@@ -115,6 +115,8 @@ class SessionSchema(Struct, frozen=True):
     ended: Ended | None
     stuck_since: datetime | None
     forked_from: str | None
+    terminal: str
+    """The machine where a person runs it in a terminal. Empty if Handraise runs it."""
     last_line: str
     """The last thing that Claude said or did. Empty at first."""
     usage: tuple[UsageLimit, ...]
@@ -331,6 +333,7 @@ def _session(seen: SessionSummary) -> SessionSchema:
         ended=session.ended,
         stuck_since=session.stuck_since,
         forked_from=session.forked_from,
+        terminal=session.terminal,
         last_line=seen.last_line,
         usage=session.usage,
     )

@@ -158,6 +158,9 @@ def _command(hook: object) -> str:
     match hook:
         case {"type": "command", "command": str() as command, **rest} if set(rest) <= {"timeout"}:
             return command
+        case {"type": "http", "headers": {"Authorization": str()} as headers, **rest}:
+            # A card goes to many screens; whoever decides needs to know where it leads, not the secret.
+            return _text({"type": "http", **rest, "headers": {**headers, "Authorization": "…"}})
         case _:
             return _text(hook)
 

@@ -81,15 +81,24 @@ def change(project: str, settings: tuple[str, ...], name: str | None, state: str
 @project.command()
 @click.argument("project", required=False)
 @click.option("--all", "everywhere", is_flag=True, help="All projects.")
+@click.option("--user", is_flag=True, help="Only the hook, in your own settings: for all your projects.")
 @click.option("--remove", is_flag=True, help="Remove Handraise's entries.")
 @state_option
 @json_option
-def sync(project: str | None, everywhere: bool, remove: bool, state: str | None, as_json: bool) -> None:
+def sync(project: str | None, everywhere: bool, user: bool, remove: bool, state: str | None, as_json: bool) -> None:
     """Write .mcp.json, .claude/settings.local.json and a section of CLAUDE.md, for Claude sessions you start yourself.
+
+    With it, Claude in a terminal asks here too: questions, permissions and plans. The first answer counts.
 
     Existing content stays and is backed up. --remove undoes it. Without PROJECT, syncs this directory's project.
     """
     client = HubClient(state_folder(state))
+    if user:
+        if project is not None or everywhere:
+            raise click.UsageError("--user applies to all projects. Leave out PROJECT and --all.")
+        done = client.post("/api/sync", {"remove": remove})
+        click.echo(json.dumps(done) if as_json else ", ".join(done["changed"]) or "no changes")
+        return
     projects = client.get("/api/projects")["projects"] if everywhere else [_find(client, project or here())]
     failed: list[HubError] = []
     for each in projects:

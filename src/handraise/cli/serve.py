@@ -185,6 +185,8 @@ async def _attend(up: "RunningHub", stopping: asyncio.Event, *, stop_sessions: b
         click.echo(line)
     for line in _reattached(len(sessions.living), len(sessions.lost)):
         click.echo(line)
+    if up.offers_hook:
+        click.echo("To answer Claude sessions you start yourself here, too: handraise project sync (or --user)")
     if link and sys.stdout.isatty():
         click.echo(f"Open this link to sign in. It works once and expires in 10 minutes:\n  {await up.new_link()}")
     else:

@@ -86,13 +86,14 @@ def _columns(sessions: list[dict[str, Any]], now: datetime) -> dict[str, list[st
         "asks": [f"{each['open_asks']} open" if each["open_asks"] else "" for each in sessions],
         "age": [_age(now - datetime.fromisoformat(each["changed_at"])) for each in sessions],
         "cost": [f"${each['cost_usd']:.4f}" for each in sessions],
+        "terminal": ["in a terminal" if each.get("terminal") and not each.get("ended") else "" for each in sessions],
         "project": [cut(each, _PROJECT) if len(set(places)) > 1 else "" for each in places],
     }
 
 
 def _fitting(names: list[str], wide: dict[str, int], width: int) -> list[str]:
     """The columns that fit next to a title."""
-    for least in ("project", "cost", "asks", "age"):
+    for least in ("project", "terminal", "cost", "asks", "age"):
         if sum(wide[name] + 2 for name in names) + _TITLE <= width:
             break
         names = [name for name in names if name != least]

@@ -1,4 +1,4 @@
-"""The checks of `handraise doctor`, one function each. Reads no secret, and changes nothing."""
+"""The checks of `handraise doctor`, one function each. Shows no secret, and changes nothing."""
 
 import fcntl
 import os
@@ -21,6 +21,10 @@ from handraise.config.settings import ClaudeSettings, SandboxSettings, WebSettin
 from handraise.store.interface import StoreError
 from handraise.store.sqlite.database import schema
 from handraise.texts import t
+from handraise.workspace.hook_entry import PATH
+from handraise.workspace.json_texts import Unmergeable
+from handraise.workspace.syncing import project_hook
+from handraise.workspace.user_settings import user_hook
 
 KERNEL = Path("/proc/sys/fs")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -108,6 +112,23 @@ def check_hub(state: Path, process: str | None) -> Finding:
     if address is None:
         return Finding("hub", "ok", t("doctor.hub.runs", process=process))
     return Finding("hub", "ok", t("doctor.hub.runs_at", address=address, process=process))
+
+
+def check_hooks(state: Path, process: str | None, folder: Path, project: Path | None) -> Finding:
+    """Whether Claudes in terminals find the running hub, by the user's settings and those of a project."""
+    address = _address(state) if process is not None else None
+    try:
+        found = [user_hook(folder), project_hook(str(project)) if project is not None else None]
+    except Unmergeable as error:
+        return Finding("hooks", "warn", t("doctor.hooks.unreadable", error=error), t("doctor.hooks.fix"))
+    urls = sorted({hook.url for hook in found if hook is not None})
+    if not urls:
+        return Finding("hooks", "ok", t("doctor.hooks.none"))
+    wrong = [url for url in urls if address is not None and url != f"{address}{PATH}"]
+    if wrong:
+        elsewhere = t("doctor.hooks.elsewhere", url=wrong[0], address=address)
+        return Finding("hooks", "warn", elsewhere, t("doctor.hooks.sync"))
+    return Finding("hooks", "ok", t("doctor.hooks.found", urls=", ".join(urls)))
 
 
 def check_port(settings: WebSettings, *, hub_runs: bool) -> Finding:

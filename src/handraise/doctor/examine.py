@@ -58,6 +58,7 @@ async def examine(
         checks.check_login(settings.claude, environ, home),
         await checks.check_sandbox(settings.sandbox),
         checks.check_hub(folder, process),
+        checks.check_hooks(folder, process, _claude_folder(environ, home), Path(known.path) if known else project),
         checks.check_port(settings.web, hub_runs=process is not None),
         checks.check_exposure(settings.web),
         checks.check_state(folder),
@@ -68,6 +69,10 @@ async def examine(
         checks.check_inotify(),
     ]
     return Report(tuple(each for each in findings if each is not None), values)
+
+
+def _claude_folder(environ: Mapping[str, str], home: Path) -> Path:
+    return Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
 
 
 def _folder(environ: Mapping[str, str]) -> Path:

@@ -23,6 +23,8 @@ class SessionStarted(Struct, frozen=True, tag_field="type", tag="session.started
     run: int
     sandbox: str = ""
     """The preset of its sandbox, or `none` where there can't be one. Empty in older items."""
+    terminal: str = ""
+    """The machine where a person runs it in a terminal; empty if the hub runs it."""
 
 
 class SessionChanged(Struct, frozen=True, tag_field="type", tag="session.changed"):

@@ -52,6 +52,8 @@ class Session(Struct, frozen=True):
     forked_from: str | None = None
     usage: tuple[UsageLimit, ...] = ()
     """The usage limits of the account, as its Claude reported them last. Empty with an API key."""
+    terminal: str = ""
+    """The machine where a person runs it in a terminal; empty if the hub runs it."""
 
 
 class Checkpoint(Struct, frozen=True):

@@ -18,6 +18,7 @@ from handraise.api.agents import AgentRoutes
 from handraise.api.app import WebApp
 from handraise.api.devices import DeviceRoutes
 from handraise.api.guard import OWNER, ApiGuard, TrustedProxy
+from handraise.api.hooks import HookRoutes
 from handraise.api.login import LoginRoutes
 from handraise.api.long_requests import MOST, LongRequests
 from handraise.api.metrics import Metrics
@@ -34,6 +35,9 @@ from handraise.hub.retention import Retention, RetentionLimits
 from handraise.model.actors import Person, TheHub
 from handraise.store.interface import StoreError
 from handraise.surfaces.push.notifier import Notifier, PushConfig
+from handraise.terminals.claude_folder import folder_of
+from handraise.workspace.hook_entry import PATH
+from handraise.workspace.hook_offer import HookOffer
 
 _ADDRESS = "address"
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -81,6 +85,8 @@ class RunningHub(Struct, frozen=True):
     auth: Auth
     base: str
     named: str
+    offers_hook: bool = False
+    """Whether nobody has brought Claudes in terminals in yet."""
 
     async def new_link(self) -> str:
         """A one-time sign-in link, valid for ten minutes. For a terminal, never for a file."""
@@ -109,15 +115,20 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     streams = streams or Streams()
     agent_routes = AgentRoutes(opened, config.state, base, streams.closing)
     streams.also = agent_routes.ask_user.as_event
-    workspaces = SyncRoutes(opened.store, opened.pool.options, config.state, Path(usual_state_folder()))
+    usual = Path(usual_state_folder())
+    offer = HookOffer(config.state)
+    folder = folder_of(config.environment)
+    workspaces = SyncRoutes(opened.store, opened.pool.options, config.state, usual, f"{base}{PATH}", folder, offer)
+    hooks = HookRoutes(opened, agent_routes.knowledge(terminals=True), folder, streams.closing)
     metrics = Metrics(opened, config.state, streams)
     notifier = _notifier(config, opened, auth)
     more = (
         metrics.route(),
-        workspaces.route(),
+        *workspaces.routes(),
         Pictures(opened.store).route(),
         *DeviceRoutes(notifier).routes(),
         *agent_routes.routes(),
+        *hooks.routes(),
     )
     link_base = _link_base(config, base)
     app = _app(config, opened, auth, base, link_base, streams, more)
@@ -128,9 +139,9 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         Listener(app, listen_on_socket(config.state / "hub.sock"), most=here, is_agent=opened.pool.has_raised),
     ]
     retention = Retention(opened.store, config.state / "sessions", now, config.retention)
-    async with auth, metrics, agent_routes, notifier, retention, _up(listeners, streams):
+    async with auth, metrics, agent_routes, hooks, notifier, retention, _up(listeners, streams):
         with _address(config.state, base):
-            yield RunningHub(opened, app, auth, base, link_base)
+            yield RunningHub(opened, app, auth, base, link_base, offer.is_open)
 
 
 def where(state: Path) -> str | None:
@@ -188,6 +199,7 @@ def _app(
         base=link_base,
         cookie=cookie,
         proxies=proxies,
+        offer=HookOffer(config.state),
         no_sandbox=opened.wall.missing,
         unsafe_claude=lambda: opened.pool.unsafe_version,
     )

@@ -353,6 +353,8 @@ class SessionPool:
         living: list[str] = []
         lost: list[str] = []
         for session in await self._store.sessions(["starting", "idle", "working", "parking", "stopping"]):
+            if session.terminal:
+                continue
             try:
                 running = await self._find_claude(session)
             except NobodyThere:

@@ -92,6 +92,7 @@ class Supervisor:
             ended=None,
             stuck_since=None,
             usage=(),
+            terminal="",
         )
         return await self._enqueue(session, self._say(session.id, content, by, source))
 
@@ -105,8 +106,10 @@ class Supervisor:
             await self._check_cost(session)
             await self._pool.check_mode(session.mode)
             phase = phases.after(session.phase, "resume")
-            revived = replace(session, phase=phase, ended=None, changed_at=self._config.clock())
-            await self._keep(revived, [*await self._missed(session_id), *says])
+            revived = replace(session, phase=phase, ended=None, changed_at=self._config.clock(), terminal="")
+            # A terminal that didn't take an answer had one of its own.
+            missed = [] if session.terminal else await self._missed(session_id)
+            await self._keep(revived, [*missed, *says])
         return await self._started(session_id)
 
     async def say(
@@ -121,6 +124,8 @@ class Supervisor:
         session = await self._find(session_id)
         if session.ended is not None:
             raise WishRefused(t("sessions.refused.ended"))
+        if session.terminal:
+            raise WishRefused(t("sessions.refused.terminal"))
         if session.phase == "stopping":
             raise WishRefused(t("sessions.refused.stopping"))
         await self._check_cost(session)
@@ -167,6 +172,8 @@ class Supervisor:
         match wish:
             case Rename(title):
                 await self._store.apply(records.changed(replace(session, title=title, changed_at=now)))
+            case _ if session.terminal and session.ended is None:
+                raise WishRefused(t("sessions.refused.terminal"))
             case Stop(reason, by) if session.phase in ("queued", "parked"):
                 waiting = await self._store.asks(session=session.id, state="open")
                 withdrawn = [SettleAsk(ask.id, Withdrawn(t("sessions.withdrawn.stopped"), now)) for ask in waiting]

@@ -2,18 +2,22 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_IMODE, S_ISREG
 
 from handraise.texts import t
 from handraise.workspace import merging
-from handraise.workspace.merging import FILES, RECORD, ProjectFiles, Texts, Unmergeable
+from handraise.workspace.git_exclude import check_untracked, exclude
+from handraise.workspace.hook_entry import HookEntry
+from handraise.workspace.json_texts import Unmergeable, says_the_same
+from handraise.workspace.merging import FILES, RECORD, SETTINGS, ProjectFiles, Texts
 
 BACKUP = ".before-handraise"
 _LARGEST = 16 * 1024 * 1024
 _NEW = 0o644
+_OWNER, _EVERYONE = 0o600, 0o7777
 
 
 def sync(directory: str, wanted: ProjectFiles | None) -> list[str]:
@@ -22,8 +26,13 @@ def sync(directory: str, wanted: ProjectFiles | None) -> list[str]:
     if not root.is_dir():
         raise Unmergeable(t("error.no_directory", directory=directory))
     backups = {name: f"{name}{BACKUP}" for name in FILES}
-    before: Texts = {name: _read(root, name) for name in (*FILES, RECORD, *backups.values())}
-    after = merging.synced(before, wanted) if wanted is not None else merging.removed(before)
+    before: Texts = {name: read_text(root, name) for name in (*FILES, RECORD, *backups.values())}
+    plain = merging.removed(before)
+    after = merging.synced(before, wanted) if wanted is not None else plain
+    secret = Path(os.path.realpath(root / SETTINGS))
+    if wanted is not None and wanted.hook is not None:
+        check_untracked(secret)
+        exclude(secret, remove=False)
     if wanted is None:
         after |= {name: _as_it_was(before[backups[name]], after[name]) for name in FILES}
     changed = [name for name in FILES if after[name] != before[name]]
@@ -32,16 +41,26 @@ def sync(directory: str, wanted: ProjectFiles | None) -> list[str]:
         order = {**{name: after[name] for name in changed}, RECORD: None, **dict.fromkeys(backups.values())}
     else:
         # The record comes first: our entries are known even if the run is interrupted.
-        saved = {backups[name]: before[name] for name in changed if before[backups[name]] is None}
+        # A backup never has our own entries, one of which is a secret.
+        saved = {backups[name]: plain[name] for name in changed if before[backups[name]] is None}
         order = {**saved, RECORD: after[RECORD], **{name: after[name] for name in changed}}
-    _write_all(root, {name: text for name, text in order.items() if text != before[name]})
+    private = (SETTINGS,) if wanted is not None and wanted.hook is not None else ()
+    write_all(root, {name: text for name, text in order.items() if text != before[name]}, private)
     if wanted is None:
+        exclude(secret, remove=True)
         with suppress(OSError):  # other files are still there
             _target(root, RECORD).parent.rmdir()
     return changed
 
 
-def _read(root: Path, name: str) -> str | None:
+def project_hook(directory: str) -> HookEntry | None:
+    """Our hook as it stands in a project's settings; raises Unmergeable."""
+    root = Path(os.path.realpath(directory))
+    return merging.hook_in({name: read_text(root, name) for name in (SETTINGS, RECORD)})
+
+
+def read_text(root: Path, name: str) -> str | None:
+    """The text of a file; None if there is none. Raises Unmergeable."""
     path = root / name
     if not Path(os.path.realpath(path)).is_relative_to(root):
         raise Unmergeable(t("error.sync.link", file=name, target=os.path.realpath(path)))
@@ -65,13 +84,16 @@ def _without_waiting(path: str, flags: int) -> int:
 
 def _as_it_was(backup: str | None, text: str | None) -> str | None:
     """The backup, if only the layout differs."""
-    return backup if merging.says_the_same(backup, text) else text
+    return backup if says_the_same(backup, text) else text
 
 
-def _write_all(root: Path, texts: Texts) -> None:
-    """Writes temporary files first, so that whatever can fail fails before anything is changed."""
+def write_all(root: Path, texts: Texts, private: Collection[str] = ()) -> None:
+    """Writes temporary files first, so that whatever can fail fails before anything is changed.
+
+    Private files can be read by their owner only. Raises Unmergeable.
+    """
     try:
-        with _prepared(root, texts) as prepared:
+        with _prepared(root, texts, private) as prepared:
             for name, temporary in prepared.items():
                 target = _target(root, name)
                 if temporary is None:
@@ -83,7 +105,7 @@ def _write_all(root: Path, texts: Texts) -> None:
 
 
 @contextmanager
-def _prepared(root: Path, texts: Texts) -> Iterator[dict[str, str | None]]:
+def _prepared(root: Path, texts: Texts, private: Collection[str]) -> Iterator[dict[str, str | None]]:
     """The temporary file that replaces each file; None for a file to remove."""
     prepared: dict[str, str | None] = {}
     made: list[Path] = []
@@ -95,7 +117,7 @@ def _prepared(root: Path, texts: Texts) -> Iterator[dict[str, str | None]]:
             if not target.parent.is_dir():
                 target.parent.mkdir()
                 made.append(target.parent)
-            prepared[name] = None if text is None else _beside(target, text)
+            prepared[name] = None if text is None else _beside(target, text, _OWNER if name in private else _EVERYONE)
         yield prepared
         is_done = True
     finally:
@@ -116,9 +138,9 @@ def _check_writable(target: Path, name: str) -> None:
         raise Unmergeable(t("error.sync.folder", folder=target.parent))
 
 
-def _beside(target: Path, text: str) -> str:
-    """A file with this text and the permissions of the one it replaces, synced to disk."""
-    mode = S_IMODE(target.stat().st_mode) if target.exists() else _NEW
+def _beside(target: Path, text: str, most: int) -> str:
+    """A file with this text and the permissions of the one it replaces, at most these, synced to disk."""
+    mode = (S_IMODE(target.stat().st_mode) if target.exists() else _NEW) & most
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     with open(handle, "wb") as file:
         try:

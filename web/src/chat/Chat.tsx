@@ -8,7 +8,7 @@ import { may, openBySession, ready, sessionOf } from "../store/desk";
 import { post } from "../store/http";
 import { connection } from "../store/stream";
 import { conversation, loadOlder, type Conversation } from "../store/timelines";
-import { neverAsks } from "../sessions/state";
+import { isOurs, neverAsks } from "../sessions/state";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
 import { Composer } from "./Composer";
@@ -47,7 +47,7 @@ function OpenChat({ session }: { session: Session }) {
         </div>
       )}
       <Scroller session={session} talk={talk} />
-      <Composer session={session} waiting={talk.waiting.value} />
+      {isOurs(session) ? <Composer session={session} waiting={talk.waiting.value} /> : <p class="composer quiet-text">{t("page.chat.terminal", { host: session.terminal })}</p>}
     </main>
   );
 }

@@ -6,7 +6,7 @@ import { Tick } from "../parts/Form";
 import { Icon } from "../parts/Icons";
 import { Menu } from "../parts/Menu";
 import { ModeChoices } from "../sessions/modes";
-import { groupOf, isAlarm, stateOf } from "../sessions/state";
+import { groupOf, isAlarm, isOurs, stateOf } from "../sessions/state";
 import { usageInWords } from "../sessions/usage";
 import { now } from "../store/clock";
 import { may, openBySession, sessionOf, sessions } from "../store/desk";
@@ -54,6 +54,7 @@ function Name({ session }: { session: Session }) {
         <h1>{reveal(session.title)}</h1>
         <p class="session-facts">
           <span class={isAlarm(session) ? "trouble" : undefined}>{state}</span>
+          {session.terminal && <span>{t("page.sessions.terminal", { host: session.terminal })}</span>}
           <span title={session.directory}>{basename(session.directory)}</span>
           {session.model && <span class="wide-only">{reveal(session.model)}</span>}
           {session.cost_usd > 0 && <span>{dollars(session.cost_usd)}</span>}
@@ -101,8 +102,8 @@ function Actions({ session, dialog, run }: { session: Session; dialog: Signal<Di
   const path = `/api/sessions/${encodeURIComponent(session.id)}`;
   return (
     <div class="session-acts">
-      {!session.ended && <ModeSelect session={session} run={run} class="mode wide-only" />}
-      {session.phase === "working" && (
+      {isOurs(session) && !session.ended && <ModeSelect session={session} run={run} class="mode wide-only" />}
+      {isOurs(session) && session.phase === "working" && (
         <button type="button" disabled={!may("approver")} title={`${t("page.chat.interrupt")} (i)`} onClick={() => run(post(`${path}/interrupt`))}>
           <Icon name="pause" /> {t("page.chat.interrupt")}
         </button>
@@ -151,15 +152,15 @@ function MenuItems({ session, run, choose }: { session: Session; run: Run; choos
   );
   return (
     <>
-      {!session.ended && (
+      {isOurs(session) && !session.ended && (
         <div class="phone-only field">
           <ModeSelect session={session} run={run} class="mode" />
         </div>
       )}
-      {item("rename", "approver")}
-      {!session.ended && item("model", "admin")}
-      {item("fork", "admin")}
-      {!session.ended && item("stop", "admin", "quiet danger")}
+      {isOurs(session) && item("rename", "approver")}
+      {isOurs(session) && !session.ended && item("model", "admin")}
+      {isOurs(session) && item("fork", "admin")}
+      {isOurs(session) && !session.ended && item("stop", "admin", "quiet danger")}
       <Tick checked={everything.value} change={(checked) => (everything.value = checked)}>
         {t("page.chat.menu.unrecognized")}
       </Tick>

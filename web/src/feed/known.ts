@@ -29,7 +29,7 @@ export function changeSessions(sessions: KnownSessions, item: Item): KnownSessio
 function changeSession(session: Session, item: Item): Session {
   switch (item.type) {
     case "session.started":
-      return { ...session, title: item.title, mode: item.mode, model: item.model ?? session.model, run: item.run, ended: null, changed_at: item.at };
+      return { ...session, title: item.title, mode: item.mode, model: item.model ?? session.model, run: item.run, terminal: item.terminal ?? "", ended: null, changed_at: item.at };
     case "session.changed":
       return {
         ...session,

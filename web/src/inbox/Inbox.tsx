@@ -2,7 +2,8 @@
 import { computed } from "@preact/signals";
 import { Card } from "../cards/Card";
 import { Icon } from "../parts/Icons";
-import { askOf, justSettled, missedAsks, openAsks, ready, sessions } from "../store/desk";
+import { askOf, justSettled, me, missedAsks, openAsks, ready, sessions } from "../store/desk";
+import { ask } from "../store/http";
 import { chosen, current, pathOf, place } from "../store/place";
 import { connection } from "../store/stream";
 import { batch, forgetBatch, type BatchOutcome } from "../store/together";
@@ -27,6 +28,7 @@ export function Inbox() {
         <AskList asks={asks} open={current.value} />
         {asks.length === 0 && <Nothing />}
         <JustNow />
+        <HookOffer />
         {missed.length > 0 && (
           <section class="over">
             <h2>{t("page.inbox.missed")}</h2>
@@ -118,6 +120,24 @@ export function Drawer() {
 }
 
 /** Shown as empty only once that is known. */
+/** How sessions that people start themselves come in: one line, until it is done or dismissed. */
+function HookOffer() {
+  if (!me.value?.offers_hook) return null;
+  const dismiss = () =>
+    void ask("DELETE", "/api/hook-offer").then(
+      () => (me.value = me.value && { ...me.value, offers_hook: false }),
+      () => undefined,
+    );
+  return (
+    <p class="quiet-text hook-offer">
+      {t("page.inbox.hook_offer")} <code>handraise project sync</code>{" "}
+      <button type="button" class="quiet" onClick={dismiss}>
+        {t("page.inbox.hook_offer_dismiss")}
+      </button>
+    </p>
+  );
+}
+
 function Nothing() {
   const state = connection.value.state;
   if (state === "offline") return <p class="empty">{t("page.inbox.unknown")}</p>;

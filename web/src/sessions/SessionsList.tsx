@@ -98,6 +98,7 @@ const SessionRow = memo(({ session, group, asks }: { session: Session; group: Se
           <span class="session-facts">
             {neverAsks(session) && <span class="bypass-mark">{t("page.sessions.bypass")}</span>}
             {state && <span>{state}</span>}
+            {session.terminal && <span>{t("page.sessions.terminal", { host: session.terminal })}</span>}
             <span>{basename(session.directory)}</span>
             {session.cost_usd > 0 && <span>{dollars(session.cost_usd)}</span>}
           </span>

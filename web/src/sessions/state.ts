@@ -36,6 +36,11 @@ export function isAlarm(session: Session): boolean {
   return session.ended?.alarm === true;
 }
 
+/** Whether the hub runs it, or would run it next; otherwise a person runs it in a terminal. */
+export function isOurs(session: Session): boolean {
+  return !session.terminal || session.ended !== null;
+}
+
 export function neverAsks(session: Session): boolean {
   return session.mode === NEVER_ASKS && !session.ended;
 }

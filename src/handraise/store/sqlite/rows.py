@@ -56,12 +56,13 @@ def session_row(session: Session) -> Bindings:
         "stuck_since": _microseconds_or_none(session.stuck_since),
         "forked_from": session.forked_from,
         "usage": _text(session.usage) if session.usage else None,
+        "terminal": session.terminal,
     }
 
 
 def read_session(row: Row) -> Session:
     (identity, project, directory, claude_id, title, created, changed, phase) = row[:8]
-    (mode, model, cost, run, ended, stuck_since, forked_from, usage) = row[8:]
+    (mode, model, cost, run, ended, stuck_since, forked_from, usage, terminal) = row[8:]
     return Session(
         id=identity,
         project=project,
@@ -79,6 +80,7 @@ def read_session(row: Row) -> Session:
         stuck_since=_time_or_none(stuck_since),
         forked_from=forked_from,
         usage=json.decode(usage, type=tuple[UsageLimit, ...]) if usage else (),
+        terminal=terminal,
     )
 
 

@@ -1,0 +1,123 @@
+"""What becomes of a dialog in a terminal, judged by what Claude Code writes about itself. Pure."""
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+Fate = Literal["waiting", "answered", "ended"]
+Decider = Literal["hook", "terminal"]
+_WAITING = "waiting"
+_CERTAIN = 2
+"""How often in a row Claude must be seen without a dialog: between two dialogs its state may flicker."""
+
+
+class LiveSession(Struct, frozen=True, rename="camel"):
+    """`sessions/<pid>.json` in Claude's folder, which Claude Code keeps current and removes when it exits."""
+
+    pid: int
+    session_id: str
+    cwd: str = ""
+    proc_start: str = ""
+    status: str = ""
+    name: str = ""
+
+    @property
+    def waits(self) -> bool:
+        """Whether a dialog is up."""
+        return self.status == _WAITING
+
+
+class TerminalDialog:
+    """One dialog, observed until it is gone. A Claude that was never seen is never judged."""
+
+    def __init__(self) -> None:
+        self._was_up = False
+        self._was_alive = False
+        self._without = 0
+
+    def look(self, live: LiveSession | None, decided: Decider | None) -> Fate:
+        """What a further look says: Claude's state now, and who decided the call, if its transcript says so."""
+        if decided is not None:
+            return "answered"
+        if live is None:
+            return "ended" if self._was_alive else "waiting"
+        self._was_alive = True
+        if live.waits:
+            self._was_up, self._without = True, 0
+        elif self._was_up:
+            self._without += 1
+        return "answered" if self._without >= _CERTAIN else "waiting"
+
+
+class CallTrace:
+    """Finds one tool call in a transcript, and who decided it."""
+
+    def __init__(self, tool: str, tool_input: dict[str, Any]) -> None:
+        self._tool = tool
+        self._input = tool_input
+        self._candidates: dict[str, Decider | None] = {}
+        self._old: set[str] = set()
+
+    @property
+    def call(self) -> str | None:
+        """The ID of the call: the newest with this input that was not decided before we looked."""
+        return next((each for each in reversed(self._candidates) if each not in self._old), None)
+
+    @property
+    def decided(self) -> Decider | None:
+        call = self.call
+        return self._candidates[call] if call is not None else None
+
+    def read_earlier(self, lines: Iterable[bytes]) -> None:
+        """What was there before the dialog: calls that are already decided are others."""
+        self.read(lines)
+        self._old = {call for call, decided in self._candidates.items() if decided is not None}
+
+    def read(self, lines: Iterable[bytes]) -> None:
+        """Further lines, each complete. What isn't understood is passed over."""
+        for line in lines:
+            try:
+                entry = msgspec.json.decode(line, type=_Entry)
+            except (msgspec.MsgspecError, RecursionError):
+                continue
+            self._enter(entry)
+
+    def _enter(self, entry: "_Entry") -> None:
+        about = entry.attachment
+        if about is not None and about.type == "hook_permission_decision" and about.tool_use in self._candidates:
+            self._candidates[about.tool_use] = "hook"
+        blocks = entry.message.content if entry.message is not None else None
+        for block in blocks if isinstance(blocks, list) else ():
+            if isinstance(block, dict):
+                self._see(block, entry)
+
+    def _see(self, block: dict[str, Any], entry: "_Entry") -> None:
+        match block:
+            case {"type": "tool_use", "id": str(call), "name": self._tool, "input": self._input}:
+                self._candidates.setdefault(call, None)
+            case {"type": "tool_result", "tool_use_id": str(call)} if call in self._candidates:
+                by_hook = entry.decision is not None and entry.decision.source == "hook"
+                self._candidates[call] = self._candidates[call] or ("hook" if by_hook else "terminal")
+            case _:
+                pass
+
+
+class _Message(Struct):
+    content: Any = None
+
+
+class _Attachment(Struct):
+    type: str = ""
+    tool_use: str = msgspec.field(name="toolUseID", default="")
+
+
+class _Decision(Struct):
+    source: str = ""
+
+
+class _Entry(Struct):
+    message: _Message | None = None
+    attachment: _Attachment | None = None
+    decision: _Decision | None = msgspec.field(name="permissionDecision", default=None)

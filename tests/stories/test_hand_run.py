@@ -1,0 +1,354 @@
+"""Stories of a Claude that a person runs in a terminal: it asks there and here, and the first answer counts."""
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+from socket import gethostname
+
+import pytest
+
+from handraise.cli.client import HubClient
+from handraise.demo.model import ScriptedModel
+from handraise.demo.pieces import Script, Scripted, say, use
+from handraise.demo.request import Conversation
+from handraise.demo.scenarios import propose
+from handraise.desk.interface import Desk, Refused, TooLate
+from handraise.model.actors import Person
+from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Trusting
+from handraise.model.asks import Answered, Ask, Permission, Plan, Question, Withdrawn
+from handraise.model.items import ActionEnded, ActionStarted, Said, Text
+from handraise.model.projects import Options
+from handraise.model.rules import Rule
+from handraise.model.sessions import Session
+from handraise.serving.serve import RunningHub
+from stories.hand_run import DIALOG, HandRun, by_hand
+from stories.outsiders import DEADLINE, Yard, next_ask, until_settled, until_turn_ended
+from stories.serving_house import desk as desk_of
+from stories.serving_house import serve, settle_in, surroundings
+from surfaces.terminal.pseudo import DOWN, ENTER, ESCAPE
+
+SOON = 1.0
+QUESTION = {
+    "question": "Which colour?",
+    "header": "Colour",
+    "options": [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}],
+    "multiSelect": False,
+}
+
+
+def asking(heard: list[str]) -> Scripted:
+    """A model that runs what each message names, and records what Claude sent it about each."""
+
+    def script(conversation: Conversation) -> Script:
+        while True:
+            word = (conversation.text.splitlines() or [""])[-1].strip()
+            name, _, path = word.partition(" ")
+            match name:
+                case "run":
+                    piece = use(
+                        "Bash", command=f"touch {conversation.directory}/{path} && sleep 3", description="Makes a file"
+                    )
+                case "question":
+                    piece = use("AskUserQuestion", questions=[QUESTION])
+                case "plan":
+                    conversation = yield from propose(conversation, "# The plan")
+                    heard.append(f"{conversation.result().is_error}: {conversation.result().text}")
+                    conversation = yield [say("Finished.")]
+                    continue
+                case _:
+                    conversation = yield [say("Nothing to do.")]
+                    continue
+            conversation = yield [piece]
+            heard.append(f"{conversation.result().is_error}: {conversation.result().text}")
+            if (conversation.text.splitlines() or [word])[-1].strip() in ("", word):
+                conversation = yield [say("Finished.")]
+
+    return script
+
+
+def reason(ask: Ask) -> str:
+    assert isinstance(ask.settlement, Withdrawn)
+    return ask.settlement.reason
+
+
+async def until_heard(terminal: HandRun, heard: list[str], count: int) -> None:
+    """Until the model has had so many results, and Claude is idle again."""
+    await terminal.wait(lambda: len(heard) >= count and "esc to interrupt" not in terminal.screen, f"{count} results")
+
+
+async def until_delivered(desk: Desk, ask: str) -> Ask:
+    async with asyncio.timeout(DEADLINE), desk.follow(0) as follower:
+        async for _ in follower:
+            found = await desk.ask(ask)
+            if found.delivered_at is not None:
+                return found
+    raise AssertionError("the feed ended")
+
+
+async def until_phase(desk: Desk, session: str, phase: str) -> Session:
+    async with asyncio.timeout(DEADLINE), desk.follow(0, session) as follower:
+        async for _ in follower:
+            found = (await desk.session(session)).session
+            if found.phase == phase:
+                return found
+    raise AssertionError("the feed ended")
+
+
+async def synced(yard: Yard, served: RunningHub) -> None:
+    await served.hub.desk.add_project(str(yard.work), "work", Options())
+    await asyncio.to_thread(HubClient(yard.state).post, "/api/projects/work/sync", {"remove": False})
+
+
+async def test_whoever_answers_first_counts(tmp_path: Path) -> None:
+    heard: list[str] = []
+    async with Yard(tmp_path, asking(heard)) as yard, yard.serve() as served:
+        desk = served.hub.desk
+        await synced(yard, served)
+        async with by_hand(yard.work, yard.environment) as terminal:
+            # Here first: the dialog closes, and Claude goes on.
+            await terminal.say("run one")
+            asked = await next_ask(desk)
+            assert isinstance(asked.body, Permission)
+            assert (asked.asker, asked.project) == ("session", (await desk.projects())[0].id)
+            await terminal.until(DIALOG)
+            await desk.answer(asked.id, Allow(), asked.digest)
+            await terminal.until("Finished.", gone=DIALOG)
+            assert (yard.work / "one").exists()
+            assert (await until_delivered(desk, asked.id)).delivered_at is not None
+
+            # There first, while the command still runs: the card is withdrawn at once and says so.
+            await terminal.say("run two")
+            asked = await next_ask(desk)
+            await terminal.until(DIALOG)
+            await terminal.press(ENTER, gone=DIALOG)
+            async with asyncio.timeout(SOON):
+                assert reason(await until_settled(desk, asked.id)) == "answered in the terminal"
+            assert not heard[1:]
+            with pytest.raises(TooLate):
+                await desk.answer(asked.id, Allow())
+            await until_heard(terminal, heard, 2)
+
+            # Esc there: the same.
+            await terminal.say("run three")
+            asked = await next_ask(desk)
+            await terminal.until(DIALOG)
+            await terminal.press(ESCAPE, gone=DIALOG)
+            async with asyncio.timeout(SOON):
+                assert reason(await until_settled(desk, asked.id)) == "answered in the terminal"
+            assert not (yard.work / "three").exists()
+
+            # A program that exits takes its card along.
+            await terminal.say("run four")
+            asked = await next_ask(desk)
+            await terminal.until(DIALOG)
+        assert reason(await until_settled(desk, asked.id)) == "Claude in the terminal exited"
+        assert not (yard.work / "four").exists()
+
+
+async def test_every_answer_reaches_the_terminal(tmp_path: Path) -> None:
+    heard: list[str] = []
+    async with Yard(tmp_path, asking(heard)) as yard, yard.serve() as served:
+        desk = served.hub.desk
+        await synced(yard, served)
+        async with by_hand(yard.work, yard.environment) as terminal:
+            await terminal.say("run original")
+            asked = await next_ask(desk)
+            assert isinstance(asked.body, Permission)
+            await desk.answer(asked.id, Allow(input={"command": f"touch {yard.work}/changed", "description": "d"}))
+            await until_heard(terminal, heard, 1)
+            assert [(yard.work / name).exists() for name in ("original", "changed")] == [False, True]
+
+            await terminal.say("run denied")
+            asked = await next_ask(desk)
+            await desk.answer(asked.id, Deny("Not in this folder."))
+            await until_heard(terminal, heard, 2)
+            assert heard[1] == "True: Not in this folder."
+            assert (await until_delivered(desk, asked.id)).delivered_at is not None
+
+            await terminal.say("question")
+            asked = await next_ask(desk)
+            assert isinstance(asked.body, Question)
+            await desk.answer(asked.id, Choices((Choice(("Blue",)),)))
+            await until_heard(terminal, heard, 3)
+            assert '"Which colour?"="Blue"' in heard[2]
+
+            await terminal.say("run stopped")
+            asked = await next_ask(desk)
+            await desk.answer(asked.id, Deny("Stop.", interrupt=True))
+            await terminal.until("Interrupted")
+            assert not (yard.work / "stopped").exists()
+
+            # A suggestion of Claude's own that a person accepts holds in the terminal from then on.
+            await terminal.say("run lasting")
+            asked = await next_ask(desk)
+            assert isinstance(asked.body, Permission)
+            assert asked.body.suggestions
+            await desk.answer(asked.id, Allow(suggestions=tuple(range(len(asked.body.suggestions)))))
+            await until_heard(terminal, heard, 5)
+            await terminal.say("run lasting")
+            await until_heard(terminal, heard, 6)
+            assert await desk.asks() == []
+
+
+async def test_a_plan_is_approved_as_it_was_edited_here(tmp_path: Path) -> None:
+    heard: list[str] = []
+    async with Yard(tmp_path, asking(heard)) as yard, yard.serve() as served:
+        desk = served.hub.desk
+        await synced(yard, served)
+        async with by_hand(yard.work, yard.environment, mode="plan") as terminal:
+            await terminal.say("plan")
+            asked = await next_ask(desk)
+            assert isinstance(asked.body, Plan)
+            await desk.answer(asked.id, Approve("acceptEdits", "# Another plan"))
+            await until_heard(terminal, heard, 1)
+            assert "# Another plan" in heard[0]
+            await terminal.until("accept edits on")
+
+
+async def test_rules_answer_for_a_terminal_too(tmp_path: Path) -> None:
+    heard: list[str] = []
+    rules = [Rule("r", "deny", command="touch *", message="Nothing is made here.")]
+    async with Yard(tmp_path, asking(heard), rules=rules) as yard, yard.serve() as served:
+        await synced(yard, served)
+        async with by_hand(yard.work, yard.environment) as terminal:
+            await terminal.say("run ruled")
+            await until_heard(terminal, heard, 1)
+            assert heard == ["True: Nothing is made here."]
+            [answered] = await served.hub.desk.asks(state="answered")
+            assert isinstance(answered.settlement, Answered)
+            assert answered.settlement.source == "rule"
+
+
+async def test_at_the_same_moment_one_answer_counts_and_the_other_is_not_called_delivered(tmp_path: Path) -> None:
+    heard: list[str] = []
+    async with Yard(tmp_path, asking(heard)) as yard, yard.serve() as served:
+        desk = served.hub.desk
+        await synced(yard, served)
+        async with by_hand(yard.work, yard.environment) as terminal:
+            await terminal.say("question")
+            asked = await next_ask(desk)
+            await terminal.until("Red")
+            # Once the dialog takes keys, both at once.
+            await terminal.press(DOWN, gone="❯ 1. Red")
+            terminal.type(ENTER)
+            with suppress(TooLate):
+                await desk.answer(asked.id, Choices((Choice(("Red",)),)))
+            await until_heard(terminal, heard, 1)
+            settled = await until_settled(desk, asked.id)
+            if '"Which colour?"="Red"' in heard[0]:
+                assert isinstance(settled.settlement, Answered)
+                await until_delivered(desk, asked.id)
+            else:
+                assert '"Which colour?"="Blue"' in heard[0]
+                assert settled.delivered_at is None
+
+
+async def test_without_a_hub_or_with_a_wrong_secret_the_dialog_is_alone(tmp_path: Path) -> None:
+    heard: list[str] = []
+    async with Yard(tmp_path, asking(heard)) as yard:
+        async with yard.serve() as served:
+            await synced(yard, served)
+            for token in await served.auth.tokens():
+                await served.auth.revoke(token.id, Person("owner"), "test")
+            async with by_hand(yard.work, yard.environment) as terminal:
+                await terminal.say("run refused")
+                await terminal.until(DIALOG)
+                await terminal.press(ENTER, gone=DIALOG)
+                await until_heard(terminal, heard, 1)
+                assert await served.hub.desk.asks(state=None) == []
+                assert "error" not in terminal.everything.lower()
+        async with by_hand(yard.work, yard.environment) as terminal:
+            await terminal.say("run alone")
+            await terminal.until(DIALOG)
+            await terminal.press(ENTER, gone=DIALOG)
+            await until_heard(terminal, heard, 2)
+            assert (yard.work / "alone").exists()
+            assert "error" not in terminal.everything.lower()
+
+
+async def test_a_hub_that_is_killed_leaves_the_dialog_and_the_next_hub_says_where_it_waits(tmp_path: Path) -> None:
+    heard: list[str] = []
+    work = tmp_path / "work"
+    work.mkdir()
+    settle_in(tmp_path)
+    async with ScriptedModel({"script": asking(heard)}) as model:
+        environ = surroundings(tmp_path, model.url("script"))
+        async with serve(tmp_path, environ) as hub:
+            hub.neighbour.post("/api/projects", {"path": str(work), "name": "work", "options": {}})
+            hub.neighbour.post("/api/projects/work/sync", {"remove": False})
+            async with by_hand(work, environ) as terminal:
+                await terminal.say("run kept")
+                async with desk_of(tmp_path) as before:
+                    asked = await next_ask(before)
+                await terminal.until(DIALOG)
+                hub.child.kill()
+                await hub.child.wait()
+                async with serve(tmp_path, environ) as second, desk_of(tmp_path) as after:
+                    settled = await until_settled(after, asked.id)
+                    assert reason(settled) == "the connection to the terminal ended; answer it there"
+                    assert DIALOG in terminal.screen
+                    await terminal.press(ENTER, gone=DIALOG)
+                    await until_heard(terminal, heard, 1)
+                    assert (work / "kept").exists()
+                    await second.stop()
+
+
+async def test_a_session_of_the_hub_asks_once_although_the_hook_is_there(tmp_path: Path) -> None:
+    heard: list[str] = []
+    async with Yard(tmp_path, asking(heard)) as yard, yard.serve() as served:
+        desk = served.hub.desk
+        await synced(yard, served)
+        await asyncio.to_thread(HubClient(yard.state).post, "/api/sync", {"remove": False})
+        started = await desk.start("run once", "work")
+        trust = await next_ask(desk)
+        await desk.answer(trust.id, Trusting("exactly"), trust.digest)
+        asked = await next_ask(desk, frozenset({trust.id}))
+        assert (asked.asker, asked.session) == ("session", started.session.id)
+        await desk.answer(asked.id, Allow())
+        await until_turn_ended(desk, started.session.id)
+        assert [ask.id for ask in await desk.asks(state=None)] == [trust.id, asked.id]
+
+
+async def test_a_session_in_a_terminal_is_listed_followed_and_resumed_here_when_it_has_ended(tmp_path: Path) -> None:
+    heard: list[str] = []
+    async with Yard(tmp_path, asking(heard)) as yard, yard.serve() as served:
+        desk = served.hub.desk
+        await synced(yard, served)
+        async with by_hand(yard.work, yard.environment) as terminal:
+            await terminal.say("run listed")
+            asked = await next_ask(desk)
+            assert asked.session is not None
+            [listed] = await desk.sessions()
+            assert (listed.session.id, listed.open_asks) == (asked.session, 1)
+            assert (listed.session.terminal, listed.session.directory) == (gethostname(), str(yard.work))
+            await desk.answer(asked.id, Allow())
+            await terminal.until("Finished.")
+            session = await until_phase(desk, asked.session, "idle")
+            assert session.title == "run listed"
+
+            # What the hub can't do with it is refused, in words.
+            for refused in (desk.say(session.id, "Go on."), desk.interrupt(session.id), desk.stop(session.id)):
+                with pytest.raises(Refused, match="in a terminal"):
+                    await refused
+            with pytest.raises(Refused):
+                await desk.resume(session.id)
+        session = await until_phase(desk, asked.session, "ended")
+        assert session.ended is not None
+        assert session.ended.how == "finished"
+        contents = [item.read() for item in await desk.items(asked.session)]
+        assert [each.text for each in contents if isinstance(each, Said)] == ["run listed"]
+        assert [each.tool for each in contents if isinstance(each, ActionStarted)] == ["Bash"]
+        assert [each.ok for each in contents if isinstance(each, ActionEnded)] == [True]
+        assert [each.text for each in contents if isinstance(each, Text)] == ["Finished."]
+
+        await desk.resume(session.id, "run resumed")
+        trust = await next_ask(desk)
+        await desk.answer(trust.id, Trusting("without"), trust.digest)
+        again = await next_ask(desk, frozenset({trust.id}))
+        assert again.session == session.id
+        await desk.answer(again.id, Allow())
+        await until_turn_ended(desk, session.id)
+        assert (yard.work / "resumed").exists()
+        # Claude continued the conversation of the terminal.
+        assert "run listed" in str(yard.model.requests("script")[-1].messages)
+        assert (await desk.session(session.id)).session.terminal == ""

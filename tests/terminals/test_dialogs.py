@@ -1,0 +1,88 @@
+"""What becomes of a dialog in a terminal: never withdrawn while it waits, and known soon after it doesn't."""
+
+import json
+from typing import Any
+
+from handraise.terminals.dialogs import CallTrace, LiveSession, TerminalDialog
+
+INPUT = {"command": "ls"}
+
+
+def live(status: str) -> LiveSession:
+    return LiveSession(7, "s", status=status)
+
+
+def looks(*states: str | None) -> list[str]:
+    dialog = TerminalDialog()
+    return [dialog.look(None if state is None else live(state), None) for state in states]
+
+
+def line(**content: Any) -> bytes:
+    return json.dumps(content).encode()
+
+
+def used(call: str, tool: str = "Bash", tool_input: Any = None) -> bytes:
+    block = {"type": "tool_use", "id": call, "name": tool, "input": tool_input or INPUT}
+    return line(type="assistant", message={"content": [{"type": "text", "text": "x"}, block]})
+
+
+def result(call: str, source: str | None) -> bytes:
+    block = {"type": "tool_result", "tool_use_id": call, "content": "done"}
+    more = {"permissionDecision": {"source": source}} if source else {}
+    return line(type="user", message={"content": [block]}, **more)
+
+
+def test_a_dialog_that_is_not_up_yet_waits() -> None:
+    assert looks("busy", "busy", "busy", "waiting") == ["waiting"] * 4
+
+
+def test_a_dialog_is_gone_when_claude_went_on() -> None:
+    assert looks("waiting", "busy", "busy") == ["waiting", "waiting", "answered"]
+
+
+def test_a_state_that_flickers_between_two_dialogs_withdraws_nothing() -> None:
+    assert looks("waiting", "busy", "waiting", "busy", "waiting") == ["waiting"] * 5
+
+
+def test_a_claude_that_exits_takes_its_dialog_along_and_one_never_seen_is_not_judged() -> None:
+    assert looks("waiting", None) == ["waiting", "ended"]
+    assert looks(None, None) == ["waiting", "waiting"]
+
+
+def test_the_transcript_tells_who_decided() -> None:
+    assert TerminalDialog().look(live("waiting"), "terminal") == "answered"
+    for source, decider in (("hook", "hook"), ("user_temporary", "terminal"), (None, "terminal")):
+        trace = CallTrace("Bash", INPUT)
+        trace.read([used("t1"), result("t1", source)])
+        assert (trace.call, trace.decided) == ("t1", decider)
+
+
+def test_a_decision_of_the_hook_is_known_before_the_tool_has_finished() -> None:
+    trace = CallTrace("Bash", INPUT)
+    trace.read([used("t1"), line(attachment={"type": "hook_permission_decision", "toolUseID": "t1"})])
+    assert trace.decided == "hook"
+
+
+def test_an_earlier_call_with_the_same_input_is_another_one() -> None:
+    trace = CallTrace("Bash", INPUT)
+    trace.read_earlier([used("t1"), result("t1", "user_temporary")])
+    assert (trace.call, trace.decided) == (None, None)
+    trace.read([used("t2")])
+    assert (trace.call, trace.decided) == ("t2", None)
+    trace.read([result("t2", "hook")])
+    assert trace.decided == "hook"
+
+
+def test_other_calls_and_odd_lines_are_passed_over() -> None:
+    odd = [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        line(message=5),
+        line(message={"content": "text"}),
+        line(message={"content": [3]}),
+    ]
+    trace = CallTrace("Bash", INPUT)
+    trace.read([*odd, used("t1", "Write"), used("t2", tool_input={"command": "pwd"}), result("t9", "hook")])
+    assert trace.call is None
