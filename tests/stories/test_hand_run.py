@@ -16,7 +16,7 @@ from handraise.desk.interface import Desk, Refused, TooLate
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Trusting
 from handraise.model.asks import Answered, Ask, Permission, Plan, Question, Withdrawn
-from handraise.model.items import ActionEnded, ActionStarted, Said, Text
+from handraise.model.items import ActionEnded, ActionStarted, Preview, Said, Text
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
 from handraise.model.sessions import Session
@@ -91,6 +91,16 @@ async def until_phase(desk: Desk, session: str, phase: str) -> Session:
             found = (await desk.session(session)).session
             if found.phase == phase:
                 return found
+    raise AssertionError("the feed ended")
+
+
+async def until_text(desk: Desk, session: str, text: str) -> None:
+    """Claude Code writes its transcript a little after the screen."""
+    async with asyncio.timeout(DEADLINE), desk.follow(0, session) as follower:
+        async for news in follower:
+            contents = [] if isinstance(news, Preview) else [item.read() for item in news]
+            if any(isinstance(each, Text) and each.text == text for each in contents):
+                return
     raise AssertionError("the feed ended")
 
 
@@ -325,6 +335,7 @@ async def test_a_session_in_a_terminal_is_listed_followed_and_resumed_here_when_
             await terminal.until("Finished.")
             session = await until_phase(desk, asked.session, "idle")
             assert session.title == "run listed"
+            await until_text(desk, session.id, "Finished.")
 
             # What the hub can't do with it is refused, in words.
             for refused in (desk.say(session.id, "Go on."), desk.interrupt(session.id), desk.stop(session.id)):
