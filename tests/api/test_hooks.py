@@ -71,6 +71,18 @@ async def test_a_request_is_held_until_somebody_answers(tmp_path: Path) -> None:
         assert (await hub.up.hub.desk.ask(ask.id)).delivered_at is None
 
 
+async def test_a_hook_whose_token_is_revoked_hears_no_answer(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub:
+        made = await hub.up.auth.make("a hook", "agent", TESTER, "test")
+        bearer = {"authorization": f"Bearer {made.secret}"}
+        async with httpx2.AsyncClient(base_url=hub.up.base, headers=bearer, verify=PLAIN, timeout=30) as hook:
+            held = post(hook)
+            [ask] = await opened(hub)
+            await hub.up.auth.revoke(made.token.id, TESTER, "test")
+            assert "hookSpecificOutput" not in (await held).json()
+        assert isinstance((await settled(hub, ask.id)).settlement, Withdrawn)
+
+
 async def test_only_an_agent_is_let_in(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
         roles: tuple[tuple[Role | None, int], ...] = ((None, 401), ("viewer", 403), ("approver", 403), ("admin", 403))

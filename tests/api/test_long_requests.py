@@ -32,7 +32,7 @@ async def test_every_way_whose_answer_goes_on_ends_with_its_token(tmp_path: Path
     async with served(tmp_path) as hub:
         for route in hub.up.app.routes:
             goes_on = {route.media, route.alternate_media} & {"text/event-stream", "application/x-ndjson"}
-            waits = route.path in ("/mcp", "/claude/poll-answer")
+            waits = route.path in ("/mcp", "/claude/poll-answer", "/hooks/claude")
             assert route.long_lived == bool(goes_on or waits), route.path
 
 

@@ -45,7 +45,7 @@ const EVENTS: Entry["what"][] = [
 ];
 
 function nameOf(event: Entry["what"]): string {
-  return textOr(`admin.audit.event.${event.replace(" ", "_")}`, event);
+  return textOr(`admin.audit.event.${event.replaceAll(" ", "_")}`, event);
 }
 
 interface Wanted {
