@@ -137,6 +137,10 @@ class TerminalCalls:
             if not future.done():
                 await self._inbox.withdraw(ask.id, _reason(await _fate(fate, closed)))
             return await self._inbox.find(ask.id)
+        except asyncio.CancelledError:
+            # Its token was revoked: no answer can reach the dialog from here.
+            self._spawn(self._inbox.withdraw(ask.id, _reason("waiting")))
+            raise
         finally:
             for task in (fate, closed):
                 task.cancel()
