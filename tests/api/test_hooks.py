@@ -208,6 +208,26 @@ async def test_a_projects_secret_is_for_this_project_only(tmp_path: Path) -> Non
             assert (await held).status_code == 200
 
 
+async def test_no_rule_of_a_project_allows_what_its_claude_does_elsewhere(tmp_path: Path) -> None:
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    async with served(tmp_path) as hub:
+        project = await hub.up.hub.desk.add_project(str(shop), "shop", Options())
+        await hub.up.hub.inbox.save_rule(Rule("r_make", "allow", tool="Bash", command="make"))
+        made = await hub.up.auth.make("hook", "agent", TESTER, "test", project=project.id)
+        headers = {"authorization": f"Bearer {made.secret}"}
+        suggested = {"permission_suggestions": [SUGGESTION]}
+        async with httpx2.AsyncClient(base_url=hub.up.base, headers=headers, verify=PLAIN, timeout=30) as hook:
+            inside = await post(hook, cwd=str(shop), **suggested)
+            assert inside.json()["hookSpecificOutput"]["decision"]["behavior"] == "allow"
+            held = post(hook, cwd=str(tmp_path), **suggested)
+            [ask] = await opened(hub)
+            assert isinstance(ask.body, Permission)
+            assert (ask.body.offers, ask.body.suggestions) == ((), ())
+            await hub.up.hub.desk.answer(ask.id, Deny("Not there."))
+            assert (await held).json()["hookSpecificOutput"]["decision"]["behavior"] == "deny"
+
+
 async def test_the_hook_is_offered_to_admins_until_it_is_there_or_dismissed(tmp_path: Path) -> None:
     async def offered(client: httpx2.AsyncClient) -> bool:
         return bool((await client.get("/api/me")).json().get("offers_hook"))

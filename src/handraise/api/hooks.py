@@ -75,7 +75,7 @@ class HookRoutes:
             call = read_hook(request.content)
             if await self._is_ours(request.http, call):
                 return answer({})
-            call = replace(call, cwd=await self._directory(request.principal, call.cwd))
+            call = await self._placed(request.principal, call)
             token = request.principal.token.id if request.principal.token else ""
             return answer(await self._calls.decide(call, token, partial(self._gone, request.http)))
         except MalformedInput:
@@ -93,15 +93,20 @@ class HookRoutes:
         running = [each for each in sessions if each.phase not in _WITHOUT_CLAUDE and not each.terminal]
         return any(each.claude_id == call.session_id for each in running)
 
-    async def _directory(self, principal: Principal, directory: str) -> str:
-        """Where the Claude works; with a project's secret, never outside this project."""
-        real = _real(directory)
+    async def _placed(self, principal: Principal, call: HookCall) -> HookCall:
+        """The call with the directory it counts for. With a project's secret, that is never outside this project.
+
+        A Claude that has left the project is asked about, but in no known mode: the project's rules weren't made for
+        where it works now, so none of them may allow anything.
+        """
+        real = _real(call.cwd)
         bound = principal.token.project if principal.token else None
         project = await self._hub.store.project(bound) if bound is not None else None
         if bound is not None and project is None:
             raise MalformedInput("This project was removed.")
-        inside = project is None or f"{real}/".startswith(f"{project.path}/")
-        return real if inside or project is None else project.path
+        if project is None or f"{real}/".startswith(f"{project.path}/"):
+            return replace(call, cwd=real)
+        return replace(call, cwd=project.path, permission_mode="")
 
     async def _gone(self, http: Request) -> Gone:
         closing = asyncio.ensure_future(self._closing.wait())
