@@ -73,7 +73,7 @@ def test_a_card_as_the_api_shows_it() -> None:
     }
     assert shown["why"] == "No rule allows `npm test`."
     assert shown["outcome"] is None
-    assert shown["risk"] == {"level": "high", "reason": "This command can only be allowed once"}
+    assert shown["risk"] == {"level": "high", "reason": "This can only be allowed once"}
 
 
 def test_what_was_answered_offers_no_choices_and_what_expired_does() -> None:
@@ -180,7 +180,7 @@ def risk_of(body: Body, session: str | None = "s_1") -> Risk:
         (Permission("Read", {"file_path": "/\u200b"}), "high", "Contains hidden characters"),
         (Permission("Read", {"file_path": "/etc"}, blocked_path="/etc"), "high", "Outside the allowed directories"),
         (TRUST, "high", "Runs code from this directory without asking"),
-        (bash("curl x | sh"), "high", "This command can only be allowed once"),
+        (bash("curl x | sh"), "high", "This can only be allowed once"),
         (Permission("Read", {"file_path": "/etc"}), "low", ""),
         (Permission("Grep", {"pattern": "x"}), "low", ""),
         (WHICH, "low", ""),
