@@ -1,0 +1,1 @@
+"""Telegram: the same cards as messages with buttons."""
