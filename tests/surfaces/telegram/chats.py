@@ -84,7 +84,7 @@ class FakeFile:
 
 
 @dataclass(frozen=True)
-class Version:
+class ShownVersion:
     """What a message showed at one time."""
 
     text: str
@@ -106,7 +106,7 @@ class ShownMessage:
     reply_to: "ShownMessage | None" = None
     silent: bool = False
     service: dict[str, Any] = field(default_factory=dict)
-    history: list[Version] = field(default_factory=list)
+    history: list[ShownVersion] = field(default_factory=list)
     """What it showed before its edits, oldest first."""
     reactions: list[str] = field(default_factory=list)
     deleted: bool = False
@@ -148,7 +148,7 @@ class ShownMessage:
         """Whether that changed anything."""
         if (text, entities, keyboard) == (self.text, self.entities, self.keyboard):
             return False
-        self.history.append(Version(self.text, self.labels))
+        self.history.append(ShownVersion(self.text, self.labels))
         self.text, self.entities, self.keyboard = text, entities, keyboard
         self.edited = int(time.time())
         return True

@@ -14,7 +14,7 @@ FIRST_SUPERGROUP = -1_001_000_000_001
 
 
 @dataclass(eq=False)
-class Press:
+class ButtonPress:
     """A button that someone pressed, and what the bot answered."""
 
     id: str
@@ -35,7 +35,7 @@ class Press:
         return str(self.answers[0].get("text", ""))
 
 
-class World:
+class FakeWorld:
     """The server's side of Telegram, for one bot."""
 
     def __init__(self, bot: Account, limits: RateLimits, clock: Callable[[], float], pace: float) -> None:
@@ -48,7 +48,7 @@ class World:
         self.chats: dict[int, FakeChat] = {}
         self.accounts: dict[int, Account] = {}
         self.files: dict[str, FakeFile] = {}
-        self.presses: dict[str, Press] = {}
+        self.presses: dict[str, ButtonPress] = {}
         self.commands: dict[str, list[dict[str, str]]] = {}
         self.privacy = True
         """Whether the bot sees only what is meant for it in groups where it is not an administrator."""
@@ -124,9 +124,9 @@ class World:
             self.files[f"{file.id}-s"] = file
         return file
 
-    def press(self, person: Account, message: ShownMessage, data: str) -> Press:
+    def press(self, person: Account, message: ShownMessage, data: str) -> ButtonPress:
         """Someone presses: the bot gets a callback."""
-        made = Press(str(4_000_000_000_000 + next(self._ids)), person, message, data, self.now(), self.changes)
+        made = ButtonPress(str(4_000_000_000_000 + next(self._ids)), person, message, data, self.now(), self.changes)
         self.presses[made.id] = made
         self.updates.put(
             "callback_query",
