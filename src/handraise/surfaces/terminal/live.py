@@ -36,8 +36,9 @@ def state(view: ViewState, now: datetime, width: int) -> Line:
         return line(("class:dim", joined([t("terminal.status.inbox"), t("terminal.key.leave"), *several], width)))
     timeline = view.timeline
     queued = t("terminal.status.queued", count=len(timeline.waiting)) if timeline.waiting else ""
-    keys = [*([t("terminal.key.interrupt")] if timeline.working else []), t("terminal.key.leave")]
-    facts = [_doing(view, now), timeline.mode, queued, f"${timeline.cost_usd:.4f}"]
+    keys = [*([t("terminal.key.interrupt")] if timeline.working and view.speaks else []), t("terminal.key.leave")]
+    where = t("terminal.status.terminal", host=one_line(timeline.terminal))
+    facts = [_doing(view, now), timeline.mode, queued, f"${timeline.cost_usd:.4f}" if view.speaks else where]
     limits = [one_line(usage_in_words(each, now)) for each in timeline.usage]
     return line(("class:dim", joined([*facts, *keys, *limits], width)))
 

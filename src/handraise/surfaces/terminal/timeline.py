@@ -90,6 +90,8 @@ class Timeline(Struct):
     usage: tuple[UsageLimit, ...] = ()
     title: str = ""
     directory: str = ""
+    terminal: str = ""
+    """The machine where a person runs it in a terminal; empty if the hub runs it."""
     failed: str = ""
     ended: SessionEnded | None = None
     turns: int = 0
@@ -270,7 +272,7 @@ class Timeline(Struct):
 
     def _changed(self, content: SessionStarted | SessionChanged) -> list[Line]:
         if isinstance(content, SessionStarted):
-            self.ended, self.queued, self.cut_off = None, False, False
+            self.ended, self.queued, self.cut_off, self.terminal = None, False, False, content.terminal
             return []
         self.working, self.cost_usd, self.usage = content.phase == "working", content.cost_usd, content.usage
         self.queued = content.phase == "queued"

@@ -200,10 +200,15 @@ class ViewState(Struct):
     def __post_init__(self) -> None:
         if self.session is not None:
             self.timeline.title, self.timeline.mode = self.session.title, self.session.mode
-            self.timeline.directory = self.session.directory
+            self.timeline.directory, self.timeline.terminal = self.session.directory, self.session.terminal
             self.timeline.cost_usd, self.timeline.usage = self.session.cost_usd, self.session.usage
             self.timeline.working = self.session.phase == "working"
             self.timeline.queued = self.session.phase == "queued"
+
+    @property
+    def speaks(self) -> bool:
+        """Whether messages and wishes reach this session from here: not while a person runs it in a terminal."""
+        return self.session is not None and (not self.timeline.terminal or self.timeline.ended is not None)
 
     @property
     def working(self) -> int:
