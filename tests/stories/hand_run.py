@@ -134,6 +134,16 @@ async def until_phase(desk: Desk, session: str, phase: str) -> Session:
     raise AssertionError("the feed ended")
 
 
+async def until_dialog(desk: Desk, session: str, *, up: bool = True) -> Session:
+    """The session once a dialog waits that only its terminal can answer, or none does."""
+    async with asyncio.timeout(DEADLINE), desk.follow(0, session) as follower:
+        async for _ in follower:
+            found = (await desk.session(session)).session
+            if bool(found.dialog) is up:
+                return found
+    raise AssertionError("the feed ended")
+
+
 async def until_text(desk: Desk, session: str, text: str) -> None:
     """Claude Code writes its transcript a little after the screen."""
     async with asyncio.timeout(DEADLINE), desk.follow(0, session) as follower:

@@ -22,13 +22,14 @@ from stories.hand_run import (
     reason,
     synced,
     until_delivered,
+    until_dialog,
     until_heard,
     until_phase,
     until_text,
 )
 from stories.outsiders import Yard, next_ask, until_settled, until_turn_ended
+from stories.serving_house import command, serve, settle_in, surroundings
 from stories.serving_house import desk as desk_of
-from stories.serving_house import serve, settle_in, surroundings
 from surfaces.terminal.pseudo import DOWN, ENTER, ESCAPE
 
 SOON = 1.0
@@ -222,9 +223,23 @@ async def test_a_hub_that_is_killed_leaves_the_dialog_and_the_next_hub_says_wher
                     settled = await until_settled(after, asked.id)
                     assert reason(settled) == "the connection to the terminal ended; answer it there"
                     assert DIALOG in terminal.screen
+
+                    # The next hub finds what still waits, and where, without another request of Claude's.
+                    assert asked.session is not None
+                    there = f"Answer in the terminal on {gethostname()}: $ touch {work}/kept && sleep 3"
+                    async with asyncio.timeout(SOON):
+                        found = await until_dialog(after, asked.session)
+                    assert (found.dialog, found.phase) == (there, "working")
+                    assert "needs you" in (await command(environ, "ps"))[1]
+                    assert await command(environ, "inbox") == (0, f"✋ {there} (run kept)\n")
+
                     await terminal.press(ENTER, gone=DIALOG)
+                    async with asyncio.timeout(SOON):
+                        await until_dialog(after, asked.session, up=False)
+                    assert "needs you" not in (await command(environ, "ps"))[1]
                     await until_heard(terminal, heard, 1)
                     assert (work / "kept").exists()
+                    assert (await until_phase(after, asked.session, "idle")).dialog == ""
                     await second.stop()
 
 

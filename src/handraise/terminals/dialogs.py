@@ -13,6 +13,10 @@ _CERTAIN = 2
 """How often in a row Claude must be seen without a dialog: between two dialogs its state may flicker."""
 
 
+_ALONE = 3
+"""How often in a row: a dialog that was answered here stays until Claude has read the answer."""
+
+
 class LiveSession(Struct, frozen=True, rename="camel"):
     """`sessions/<pid>.json` in Claude's folder, which Claude Code keeps current and removes when it exits."""
 
@@ -49,6 +53,20 @@ class TerminalDialog:
         elif self._was_up:
             self._without += 1
         return "answered" if self._without >= _CERTAIN else "waiting"
+
+
+class LoneDialog:
+    """Tells whether a dialog is up that can be answered only in its terminal: no ask of ours stands for it."""
+
+    def __init__(self, *, was_up: bool) -> None:
+        """`was_up`: a dialog that the first look finds was up before anybody here could be asked."""
+        self._looks = _ALONE if was_up else 0
+
+    def look(self, live: LiveSession | None, has_ask: bool) -> bool:
+        """What a further look says."""
+        is_alone = live is not None and live.waits and not has_ask
+        self._looks = self._looks + 1 if is_alone else 0
+        return self._looks >= _ALONE
 
 
 class CallTrace:
