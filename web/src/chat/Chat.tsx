@@ -89,7 +89,7 @@ function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
             <Block key={entries[0]?.key} entries={entries} late={at < blocks.length - SOON} />
           ))}
           <Previews talk={talk} />
-          {session.phase === "working" && !asks && !talk.previews.value.length && <p class="event working">{t("page.chat.working")}</p>}
+          {session.phase === "working" && !asks && !session.dialog && !talk.previews.value.length && <p class="event working">{t("page.chat.working")}</p>}
           {session.phase === "queued" && session.open_asks === 0 && <p class="event">{t("page.chat.queued")}</p>}
         </div>
       </div>

@@ -149,7 +149,9 @@ function HookOffer() {
     );
   return (
     <p class="quiet-text hook-offer">
-      {t("page.inbox.hook_offer")} <code>handraise project sync</code>{" "}
+      <span>
+        {t("page.inbox.hook_offer")} <code>handraise project sync</code>
+      </span>
       <button type="button" class="quiet" onClick={dismiss}>
         {t("page.inbox.hook_offer_dismiss")}
       </button>
