@@ -12,7 +12,7 @@ from handraise.cli.places import address_in, hub_option, json_option, piped, sta
 
 
 @click.command()
-@click.argument("session", shell_complete=completion.sessions)
+@click.argument("session", shell_complete=completion.steerable)
 @click.argument("text", required=False)
 @state_option
 def say(session: str, text: str | None, state: str | None) -> None:
@@ -22,7 +22,7 @@ def say(session: str, text: str | None, state: str | None) -> None:
 
 
 @click.command()
-@click.argument("session", shell_complete=completion.sessions)
+@click.argument("session", shell_complete=completion.steerable)
 @state_option
 def interrupt(session: str, state: str | None) -> None:
     """Interrupt the current turn of a session."""
@@ -30,7 +30,7 @@ def interrupt(session: str, state: str | None) -> None:
 
 
 @click.command()
-@click.argument("session", shell_complete=completion.sessions)
+@click.argument("session", shell_complete=completion.steerable)
 @state_option
 def stop(session: str, state: str | None) -> None:
     """Stop a session; you can resume it later."""
@@ -38,7 +38,7 @@ def stop(session: str, state: str | None) -> None:
 
 
 @click.command()
-@click.argument("session", shell_complete=completion.sessions)
+@click.argument("session", shell_complete=completion.steerable)
 @click.argument("mode")
 @state_option
 def mode(session: str, mode: str, state: str | None) -> None:
