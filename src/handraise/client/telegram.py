@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 _LARGEST = 4 * 1024 * 1024
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class TelegramError(Exception):
@@ -80,7 +80,7 @@ class _NoRedirects(HTTPRedirectHandler):
 
 
 def _opener(api: str) -> OpenerDirector:
-    here = urlsplit(api).hostname in _LOOPBACK
+    here = urlsplit(api).hostname in LOOPBACK
     return build_opener(_NoRedirects(), *([ProxyHandler({})] if here else []))
 
 

@@ -44,9 +44,13 @@ def load_layers(environ: Mapping[str, str], project: Path | None = None) -> Laye
 
 
 def token_file(settings: TelegramSettings, environ: Mapping[str, str]) -> Path | None:
-    """The file with the bot's token. A relative path starts at the folder of the settings file."""
-    written = settings.token_file
-    return None if written is None else settings_file(environ).parent / Path(written).expanduser()
+    """The file with the bot's token."""
+    return None if settings.token_file is None else beside_settings(settings.token_file, environ)
+
+
+def beside_settings(path: str, environ: Mapping[str, str]) -> Path:
+    """A relative path starts at the folder of the settings file."""
+    return settings_file(environ).parent / Path(path).expanduser()
 
 
 def bot_token(settings: TelegramSettings, environ: Mapping[str, str]) -> str | None:

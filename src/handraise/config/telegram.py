@@ -81,6 +81,12 @@ class TelegramSettings(Struct, frozen=True, forbid_unknown_fields=True):
         """Where the cards of some projects go, by the project's name."""
         return {project: place(each) for project, each in self.routes.items()}
 
+    @property
+    def destinations(self) -> tuple[tuple[int, int | None], ...]:
+        """Every chat and topic that gets cards; private chats only if there are no others."""
+        private = () if self.chats else tuple((number, None) for number in self.member_numbers)
+        return tuple(dict.fromkeys((*self.places, *private, *self.routed.values())))
+
 
 def place(written: int | str) -> tuple[int, int | None]:
     """A chat, and a topic in it: `-1001234` or `"-1001234:17"`."""
