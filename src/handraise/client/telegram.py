@@ -45,6 +45,7 @@ class TelegramApi:
     """One bot at one Bot API server. `skew` is how many seconds this machine's clock is ahead, after the first call."""
 
     def __init__(self, token: str, api: str, *, timeout: float = 10) -> None:
+        self.token = token
         self._base = f"{api.rstrip('/')}/bot{token}"
         self._timeout = timeout
         self._opener = _opener(api)
