@@ -14,7 +14,7 @@ from surfaces.telegram.message_methods import MessageMethods
 from surfaces.telegram.people import Someone
 from surfaces.telegram.rates import RateLimits
 from surfaces.telegram.rules import RuleBroken, bad_request
-from surfaces.telegram.updates import CONFLICT
+from surfaces.telegram.updates import CONFLICT, WEBHOOK
 from surfaces.telegram.wire import (
     BotRequest,
     CallParams,
@@ -205,6 +205,8 @@ class BotApi:
 
     async def _poll(self, params: CallParams, reader: WatchedReader) -> Any:
         _check_names(params, POLLING)
+        if self.world.webhook:
+            raise RuleBroken(409, WEBHOOK)
         if self.world.now() < self._conflict_until:
             raise RuleBroken(409, CONFLICT)
         self.world.updates.allow(params.json("allowed_updates"))

@@ -139,4 +139,4 @@ def fingerprint(*content: object) -> str:
 
 def pause_after(failures: int) -> float:
     """How many seconds to wait after this many failures in a row."""
-    return min(FIRST_PAUSE * 2 ** min(failures - 1, 16), LONGEST_PAUSE)
+    return min(FIRST_PAUSE * 2.0 ** min(failures - 1, 16), LONGEST_PAUSE)
