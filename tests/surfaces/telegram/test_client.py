@@ -249,7 +249,7 @@ async def test_the_token_is_in_no_log_error_or_repr(api: BotApi, logged: pytest.
         await client.me()
         await client.updates(None, 0)
         for fault in ("500", "502", "drop", "drop-after", "silent"):
-            api.fail("*", fault)  # type: ignore[arg-type]
+            api.fail("*", fault)
             errors.append(await failure(client))
         api.refuse("getMe", 404, f"Not Found: /bot{api.token}/getMe")
         errors.append(await failure(client))
