@@ -61,7 +61,9 @@ IMPURE = {
     "demo": {"model"},
 }
 # In stations that do something, the files that only decide.
-PURE_FILES = {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notices", "sealing")}
+PURE_FILES = {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notices", "sealing")} | {
+    f"surfaces/telegram/{name}.py" for name in ("buttons", "cards", "conversation", "formatted", "layout", "outgoing")
+}
 # An allowlist, so that an unexpected module isn't allowed. Each of these only computes.
 # `datetime` has both sides: its types may be used, what looks at a clock may not.
 ALLOWED = {

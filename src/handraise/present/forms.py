@@ -14,6 +14,8 @@ from handraise.present.harmless import evidence, one_line
 from handraise.present.steps import Row, Step, StepInput, row_of
 from handraise.texts import t
 
+BEGIN = "begin"
+"""The first step of a form: fill in or decline."""
 _NOTHING = "leave empty"
 _FIELD = "field "
 _FORMATS = ("email", "uri", "date", "date-time")
@@ -27,12 +29,12 @@ class FormFlow(Struct, frozen=True):
 
     def steps(self, inputs: Mapping[str, StepInput]) -> tuple[Step, ...]:
         begin = Step(
-            "begin",
+            BEGIN,
             evidence(self.form.message),
             self._header,
             tuple(row_of(choice) for choice in self.card.choices),
         )
-        if inputs.get("begin", StepInput()).rows != ("fill",):
+        if inputs.get(BEGIN, StepInput()).rows != ("fill",):
             return (begin,)
         fields = (self._step(number, name) for number, name in enumerate(self._fields, 1))
         return begin, *fields, self._review(inputs)
@@ -49,7 +51,7 @@ class FormFlow(Struct, frozen=True):
             fit.check(Form("", "", schema), Filled("accept", {} if value is None else {name: value}))
 
     def answer(self, inputs: Mapping[str, StepInput]) -> Answer:
-        match inputs["begin"].rows[0]:
+        match inputs[BEGIN].rows[0]:
             case "fill":
                 return Filled("accept", self._content(inputs))
             case "decline":
