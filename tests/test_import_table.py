@@ -65,10 +65,14 @@ PURE_FILES = {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notic
     f"surfaces/telegram/{name}.py"
     for name in (
         "bot_types",
+        "buttons",
+        "cards",
         "chat_queue",
+        "conversation",
         "deliveries",
         "formatted",
         "incoming",
+        "layout",
         "markdown",
         "methods",
         "outgoing",
