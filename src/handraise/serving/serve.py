@@ -1,13 +1,15 @@
 """Serves a hub: its API on TCP and on a Unix socket, until it is stopped. Claudes keep running."""
 
 import asyncio
+import importlib
 import os
 import resource
 import signal
 import ssl
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from msgspec import Struct, field
@@ -39,6 +41,10 @@ from handraise.surfaces.push.notifier import Notifier, PushConfig
 from handraise.terminals.claude_folder import folder_of
 from handraise.workspace.hook_entry import PATH
 from handraise.workspace.hook_offer import HookOffer
+
+if TYPE_CHECKING:
+    from handraise.surfaces.telegram.bot import TelegramBot
+    from handraise.surfaces.telegram.people import TelegramConfig
 
 _ADDRESS = "address"
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -72,6 +78,8 @@ class ServeConfig(HubConfig, frozen=True):
     proxy: TrustedProxy | None = None
     retention: RetentionLimits = field(default_factory=RetentionLimits)
     push: PushConfig = field(default_factory=PushConfig)
+    telegram: "TelegramConfig | None" = None
+    """Without it, nothing of Telegram is imported."""
     most_open: int = MOST
     """How many requests of one token may be open at once."""
     page: Path | None = None
@@ -88,6 +96,7 @@ class RunningHub(Struct, frozen=True):
     named: str
     offers_hook: bool = False
     """Whether nobody has brought Claudes in terminals in yet."""
+    telegram: "TelegramBot | None" = None
 
     async def new_link(self) -> str:
         """A one-time sign-in link, valid for ten minutes. For a terminal, never for a file."""
@@ -142,8 +151,9 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     ]
     retention = Retention(opened.store, config.state / "sessions", now, config.retention)
     async with auth, metrics, agent_routes, hooks, notifier, retention, _up(listeners, streams):
-        with _address(config.state, base):
-            yield RunningHub(opened, app, auth, base, link_base, offer.is_open)
+        async with _telegram(config, opened, link_base) as bot:
+            with _address(config.state, base):
+                yield RunningHub(opened, app, auth, base, link_base, offer.is_open, bot)
 
 
 def where(state: Path) -> str | None:
@@ -218,6 +228,23 @@ def _notifier(config: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
         os.urandom,
         replace(config.push, proxied=by_proxy),
     )
+
+
+def _telegram(config: ServeConfig, opened: Hub, link_base: str) -> "AbstractAsyncContextManager[TelegramBot | None]":
+    if config.telegram is None:
+        return nullcontext()
+    module = importlib.import_module("handraise.surfaces.telegram.bot")
+    sessions = importlib.import_module("handraise.surfaces.telegram.sessions")
+    bot: TelegramBot = module.TelegramBot(
+        lambda person: opened.desk.seat(person, module.SOURCE),
+        config.telegram,
+        config.state / "telegram",
+        now,
+        os.urandom,
+        link_base,
+        sessions.TelegramSessions,
+    )
+    return bot
 
 
 @asynccontextmanager

@@ -27,6 +27,7 @@ class ChatMethods:
         return {
             "getMe": (self.me, set()),
             "deleteWebhook": (self.delete_webhook, {"drop_pending_updates"}),
+            "getWebhookInfo": (self.webhook, set()),
             "setMyCommands": (self.set_commands, {"commands", "scope", "language_code"}),
             "getMyCommands": (self.get_commands, {"scope", "language_code"}),
             "getChat": (self.chat, {"chat_id"}),
@@ -49,7 +50,12 @@ class ChatMethods:
     def delete_webhook(self, params: CallParams) -> Any:
         if params.flag("drop_pending_updates"):
             self._world.updates.drop_all()
+        self._world.webhook = ""
         return True
+
+    def webhook(self, params: CallParams) -> Any:
+        waiting = len(self._world.updates.unconfirmed)
+        return {"url": self._world.webhook, "has_custom_certificate": False, "pending_update_count": waiting}
 
     def set_commands(self, params: CallParams) -> Any:
         commands = params.json("commands") or []

@@ -121,8 +121,8 @@ class MessageMethods:
         if number == 0:
             raise bad_request("draft_id must be non-zero")
         topic = self._topic(chat, params)
-        chat.draft = ShownDraft(number, text, entities, topic, params.flag("can_stop"), self._world.now())
-        chat.drafts.append(chat.draft)
+        can_stop = params.flag("can_stop")
+        chat.drafts.append(ShownDraft(number, text, entities, topic, can_stop, self._world.now()))
         self._world.changes.notify()
         return True
 
@@ -173,7 +173,7 @@ class MessageMethods:
         if replied and replied.topic != topic:
             topic = replied.topic
         self._world.count(chat)
-        chat.draft = None
+        chat.end_draft()
         message = ShownMessage(
             chat,
             next(chat.numbers),

@@ -87,7 +87,7 @@ class Someone:
         assert draft is not None
         assert draft.can_stop
         topic = {"message_thread_id": draft.topic} if draft.topic else {}
-        self.private.draft = None
+        self.private.end_draft()
         content = {"chat": self.private.as_json(), **topic, "draft_id": draft.number}
         self.world.updates.put("stopped_message_generation", content)
 

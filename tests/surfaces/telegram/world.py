@@ -50,6 +50,8 @@ class FakeWorld:
         self.files: dict[str, FakeFile] = {}
         self.presses: dict[str, ButtonPress] = {}
         self.commands: dict[str, list[dict[str, str]]] = {}
+        self.webhook = ""
+        """Where updates go instead of to getUpdates."""
         self.privacy = True
         """Whether the bot sees only what is meant for it in groups where it is not an administrator."""
         self._clock = clock
@@ -64,17 +66,15 @@ class FakeWorld:
 
     def private_chat(self, person: Account) -> FakeChat:
         self.accounts[person.number] = person
-        chat = FakeChat(person.number, "private", self.changes, self._shared_numbers, person=person, started=False)
+        chat = FakeChat(person.number, "private", self.changes, self.now, self._shared_numbers, person=person)
+        chat.started, chat.draft_life = False, self.limits.draft_seconds
         return self.chats.setdefault(person.number, chat)
 
     def group(self, kind: ChatKind, title: str, *, forum: bool, admin: bool) -> FakeChat:
         groups = sum(not each.private for each in self.chats.values())
         number = FIRST_SUPERGROUP - groups if kind == "supergroup" else -4_000_001 - groups
-        chat = FakeChat(number, kind, self.changes, title=title, forum=forum)
-        if kind == "supergroup":
-            chat.numbers = count(2)
-        else:
-            chat.numbers = self._shared_numbers
+        numbers = count(2) if kind == "supergroup" else self._shared_numbers
+        chat = FakeChat(number, kind, self.changes, self.now, numbers, title=title, forum=forum)
         chat.bot_status = "administrator" if admin else "member"
         self.chats[number] = chat
         return chat

@@ -4,7 +4,7 @@ from asyncio import Future
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from types import TracebackType
-from typing import Literal, Protocol, Self
+from typing import Protocol, Self
 
 from msgspec import Struct
 
@@ -12,9 +12,8 @@ from handraise.desk.interface import Desk
 from handraise.model.items import Item, Preview
 from handraise.surfaces.telegram.incoming import IncomingMessage, IncomingPress
 from handraise.surfaces.telegram.outgoing import ChatPlace, Outgoing, SendResult
+from handraise.surfaces.telegram.pacing import Priority
 from handraise.surfaces.telegram.people import Member, People
-
-Priority = Literal["card", "reply", "progress"]
 
 
 class SessionLink(Struct, frozen=True):
@@ -50,6 +49,10 @@ class MessageQueue(Protocol):
 
     def put(self, outgoing: Outgoing, *, priority: Priority, key: str = "") -> Future[SendResult]: ...
 
+    def withdraw(self, future: Future[SendResult]) -> bool:
+        """Takes back what hasn't gone yet."""
+        ...
+
 
 class SessionTools(Struct, frozen=True):
     """What the session side may use."""
@@ -80,11 +83,18 @@ class SessionSide(Protocol):
     one chat come one after another, and each update comes once: what was cut off by a crash comes to `interrupted`.
     """
 
+    commands: tuple[tuple[str, str], ...]
+    """Each command with its description. The bot registers them with Telegram."""
+
     async def __aenter__(self) -> Self: ...
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+    def place_of(self, session: str) -> ChatPlace | None:
+        """The session's own topic, if it has one: its cards go there."""
+        ...
 
     async def message(self, member: Member, message: IncomingMessage) -> None:
         """A message that is neither a command nor a reply to a card."""
