@@ -99,7 +99,7 @@ def test_what_claude_does_and_has_done_stands_above_its_last_lines() -> None:
         Text("I'll build it now.", "m1"),
     )
     assert shown(progress, 75) == (
-        "Fix it\nworking · 1 min\n\n✓ Running npm test\n✗ Editing src/a.py\n◌ Running npm run build\n\n"
+        "Fix it\nworking · 1 min\n\n✓ $ npm test\n✗ Edit src/a.py\n◌ $ npm run build\n\n"
         "I'll build it now."
     )
 
@@ -123,7 +123,7 @@ def test_a_very_long_line_is_cut_at_its_beginning_and_a_title_at_its_end() -> No
 def test_many_running_actions_are_counted() -> None:
     text = shown(working(*(started(f"t{at}", f"step {at}") for at in range(7))))
     assert "◌ 2 more running" in text
-    assert text.count("◌ Running") == 5
+    assert text.count("◌ $ step") == 5
 
 
 def test_partial_text_is_shown_but_no_thinking_and_no_sub_agent() -> None:
@@ -166,7 +166,7 @@ def test_an_edited_or_denied_action_says_so() -> None:
     progress = working(started("t1", "npm test"), ActionChanged("t1", "npm run t", {}, ANA))
     assert "ana" in shown(progress)
     progress.receive(item(ActionDenied("t1", "npm run t", "Bash", "No rule allows it.", "mode")))
-    assert shown(progress).endswith("✗ Running npm run t: No rule allows it.")
+    assert shown(progress).endswith("✗ $ npm run t: No rule allows it.")
 
 
 def test_hidden_characters_are_visible_everywhere() -> None:
