@@ -62,7 +62,8 @@ IMPURE = {
 }
 # In stations that do something, the files that only decide.
 PURE_FILES = {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notices", "sealing")} | {
-    f"surfaces/telegram/{name}.py" for name in ("commands", "formatted", "incoming", "outgoing", "people", "progress")
+    f"surfaces/telegram/{name}.py"
+    for name in ("attachments", "commands", "final", "formatted", "incoming", "outgoing", "people", "progress")
 }
 # An allowlist, so that an unexpected module isn't allowed. Each of these only computes.
 # `datetime` has both sides: its types may be used, what looks at a clock may not.

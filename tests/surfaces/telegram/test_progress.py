@@ -99,8 +99,7 @@ def test_what_claude_does_and_has_done_stands_above_its_last_lines() -> None:
         Text("I'll build it now.", "m1"),
     )
     assert shown(progress, 75) == (
-        "Fix it\nworking · 1 min\n\n✓ $ npm test\n✗ Edit src/a.py\n◌ $ npm run build\n\n"
-        "I'll build it now."
+        "Fix it\nworking · 1 min\n\n✓ $ npm test\n✗ Edit src/a.py\n◌ $ npm run build\n\nI'll build it now."
     )
 
 
