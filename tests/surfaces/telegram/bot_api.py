@@ -14,10 +14,10 @@ from surfaces.telegram.message_methods import MessageMethods
 from surfaces.telegram.people import Someone
 from surfaces.telegram.rates import RateLimits
 from surfaces.telegram.rules import RuleBroken, bad_request
-from surfaces.telegram.updates import CONFLICT
+from surfaces.telegram.updates import CONFLICT, WEBHOOK
 from surfaces.telegram.wire import (
-    ApiRequest,
-    Params,
+    BotRequest,
+    CallParams,
     WatchedReader,
     envelope,
     read_request,
@@ -25,7 +25,7 @@ from surfaces.telegram.wire import (
     response,
     server_error,
 )
-from surfaces.telegram.world import World
+from surfaces.telegram.world import FakeWorld
 
 TOKEN = "7000000001:AAHk9-made-up-for-tests-0123456789abc"
 BOT = Account(7000000001, "Handraise", username="handraise_test_bot", is_bot=True)
@@ -50,7 +50,7 @@ class BotApi:
     def __init__(
         self, limits: RateLimits, clock: Callable[[], float], pace: float, restart_conflict: float, token: str
     ) -> None:
-        self.world = World(BOT, limits, clock, pace)
+        self.world = FakeWorld(BOT, limits, clock, pace)
         self.token = token
         self.base = ""
         """The address, as in the setting `api`."""
@@ -167,7 +167,7 @@ class BotApi:
         finally:
             writer.transport.abort()
 
-    async def _answer(self, request: ApiRequest, reader: WatchedReader) -> Answer | None:
+    async def _answer(self, request: BotRequest, reader: WatchedReader) -> Answer | None:
         """Nothing means that the connection breaks."""
         if request.path.startswith("/file/"):
             return self._download(request.path)
@@ -188,7 +188,7 @@ class BotApi:
             await reader.hung_up.wait()
         return None if fault in {"silent-after", "drop-after"} else answer
 
-    async def _call(self, name: str, params: Params, reader: WatchedReader) -> Answer:
+    async def _call(self, name: str, params: CallParams, reader: WatchedReader) -> Answer:
         try:
             if name.lower() == "getupdates":
                 return envelope(await self._poll(params, reader))
@@ -196,15 +196,17 @@ class BotApi:
         except RuleBroken as error:
             return refusal(error)
 
-    def _perform(self, name: str, params: Params) -> Any:
+    def _perform(self, name: str, params: CallParams) -> Any:
         if name.lower() not in self._methods:
             raise RuleBroken(404, "Not Found")
         method, known = self._methods[name.lower()]
         _check_names(params, known)
         return method(params)
 
-    async def _poll(self, params: Params, reader: WatchedReader) -> Any:
+    async def _poll(self, params: CallParams, reader: WatchedReader) -> Any:
         _check_names(params, POLLING)
+        if self.world.webhook:
+            raise RuleBroken(409, WEBHOOK)
         if self.world.now() < self._conflict_until:
             raise RuleBroken(409, CONFLICT)
         self.world.updates.allow(params.json("allowed_updates"))
@@ -224,7 +226,7 @@ class BotApi:
             return refusal(RuleBroken(404, "Not Found"))
         return 200, "application/octet-stream", found.content
 
-    def _log(self, method: str, params: Params, answer: Answer | None) -> Answer | None:
+    def _log(self, method: str, params: CallParams, answer: Answer | None) -> Answer | None:
         self.calls.append(ApiCall(method, params.values, self.world.now(), answer[0] if answer else 0))
         self.world.changes.notify()
         return answer
@@ -251,7 +253,7 @@ async def bot_api(
         await api.close()
 
 
-def _check_names(params: Params, known: set[str]) -> None:
+def _check_names(params: CallParams, known: set[str]) -> None:
     """Telegram ignores what it doesn't know. Here, a misspelled parameter is an error."""
     unknown = params.values.keys() - known - {"parse_mode"}
     unused = {name for name in params.uploads if name not in known and f"attach://{name}" not in params.values.values()}

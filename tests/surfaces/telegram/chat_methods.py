@@ -6,8 +6,8 @@ from typing import Any
 from surfaces.telegram.chats import FakeChat, FakeTopic
 from surfaces.telegram.message_methods import Method
 from surfaces.telegram.rules import bad_request
-from surfaces.telegram.wire import Params
-from surfaces.telegram.world import World
+from surfaces.telegram.wire import CallParams
+from surfaces.telegram.world import FakeWorld
 
 LARGEST_DOWNLOAD = 20 * 1024 * 1024
 LONGEST_TOPIC_NAME = 128
@@ -17,7 +17,7 @@ COMMAND_NAME = re.compile(r"[a-z0-9_]{1,32}")
 class ChatMethods:
     """Everything that is no message."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: FakeWorld) -> None:
         self._world = world
 
     def table(self) -> dict[str, tuple[Method, set[str]]]:
@@ -27,6 +27,7 @@ class ChatMethods:
         return {
             "getMe": (self.me, set()),
             "deleteWebhook": (self.delete_webhook, {"drop_pending_updates"}),
+            "getWebhookInfo": (self.webhook, set()),
             "setMyCommands": (self.set_commands, {"commands", "scope", "language_code"}),
             "getMyCommands": (self.get_commands, {"scope", "language_code"}),
             "getChat": (self.chat, {"chat_id"}),
@@ -38,7 +39,7 @@ class ChatMethods:
             "reopenForumTopic": (self.reopen_topic, topic),
         }
 
-    def me(self, params: Params) -> Any:
+    def me(self, params: CallParams) -> Any:
         return {
             **self._world.bot.as_json(),
             "can_join_groups": True,
@@ -46,12 +47,17 @@ class ChatMethods:
             "supports_inline_queries": False,
         }
 
-    def delete_webhook(self, params: Params) -> Any:
+    def delete_webhook(self, params: CallParams) -> Any:
         if params.flag("drop_pending_updates"):
             self._world.updates.drop_all()
+        self._world.webhook = ""
         return True
 
-    def set_commands(self, params: Params) -> Any:
+    def webhook(self, params: CallParams) -> Any:
+        waiting = len(self._world.updates.unconfirmed)
+        return {"url": self._world.webhook, "has_custom_certificate": False, "pending_update_count": waiting}
+
+    def set_commands(self, params: CallParams) -> Any:
         commands = params.json("commands") or []
         for each in commands:
             if not COMMAND_NAME.fullmatch(each.get("command", "")):
@@ -63,17 +69,17 @@ class ChatMethods:
         self._world.commands[_scope(params)] = commands
         return True
 
-    def get_commands(self, params: Params) -> Any:
+    def get_commands(self, params: CallParams) -> Any:
         return self._world.commands.get(_scope(params), [])
 
-    def chat(self, params: Params) -> Any:
+    def chat(self, params: CallParams) -> Any:
         return {
             **self._world.reach(params.integer("chat_id")).as_json(),
             "accent_color_id": 1,
             "max_reaction_count": 11,
         }
 
-    def member(self, params: Params) -> Any:
+    def member(self, params: CallParams) -> Any:
         chat = self._world.reach(params.integer("chat_id"))
         number = params.integer("user_id")
         if number == self._world.bot.number:
@@ -84,7 +90,7 @@ class ChatMethods:
             return {"status": "left", "user": self._world.accounts[number].as_json()}
         raise bad_request("PARTICIPANT_ID_INVALID")
 
-    def file(self, params: Params) -> Any:
+    def file(self, params: CallParams) -> Any:
         found = self._world.files.get(params.text("file_id"))
         if found is None:
             raise bad_request("invalid file_id")
@@ -93,7 +99,7 @@ class ChatMethods:
         unique = {"file_id": params.text("file_id"), "file_unique_id": f"u{found.id}"}
         return {**unique, "file_size": len(found.content), "file_path": found.path}
 
-    def create_topic(self, params: Params) -> Any:
+    def create_topic(self, params: CallParams) -> Any:
         chat = self._forum(params)
         name = params.text("name")
         if not 1 <= len(name) <= LONGEST_TOPIC_NAME:
@@ -102,7 +108,7 @@ class ChatMethods:
         made = chat.open_topic(name, self._world.bot)
         return {"message_thread_id": made.number, "name": made.name, "icon_color": 7322096}
 
-    def edit_topic(self, params: Params) -> Any:
+    def edit_topic(self, params: CallParams) -> Any:
         topic = self._topic(params)
         name = params.text("name") or topic.name
         if name == topic.name:
@@ -111,13 +117,13 @@ class ChatMethods:
         self._world.changes.notify()
         return True
 
-    def close_topic(self, params: Params) -> Any:
+    def close_topic(self, params: CallParams) -> Any:
         return self._set_closed(params, True)
 
-    def reopen_topic(self, params: Params) -> Any:
+    def reopen_topic(self, params: CallParams) -> Any:
         return self._set_closed(params, False)
 
-    def _set_closed(self, params: Params, closed: bool) -> bool:
+    def _set_closed(self, params: CallParams, closed: bool) -> bool:
         topic = self._topic(params)
         if topic.closed == closed:
             raise bad_request("TOPIC_NOT_MODIFIED")
@@ -125,13 +131,13 @@ class ChatMethods:
         self._world.changes.notify()
         return True
 
-    def _topic(self, params: Params) -> FakeTopic:
+    def _topic(self, params: CallParams) -> FakeTopic:
         topic = self._forum(params).topics.get(params.integer("message_thread_id"))
         if topic is None:
             raise bad_request("message thread not found")
         return topic
 
-    def _forum(self, params: Params) -> FakeChat:
+    def _forum(self, params: CallParams) -> FakeChat:
         chat = self._world.reach(params.integer("chat_id"))
         if not chat.forum:
             raise bad_request("the chat is not a forum")
@@ -140,6 +146,6 @@ class ChatMethods:
         return chat
 
 
-def _scope(params: Params) -> str:
+def _scope(params: CallParams) -> str:
     scope = params.json("scope") or {}
     return " ".join(str(scope[key]) for key in ("type", "chat_id", "user_id") if key in scope) or "default"

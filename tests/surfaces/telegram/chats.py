@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any, Literal, TypeVar
 
 from surfaces.telegram.rules import Entities, Rows
@@ -84,7 +83,7 @@ class FakeFile:
 
 
 @dataclass(frozen=True)
-class Version:
+class ShownVersion:
     """What a message showed at one time."""
 
     text: str
@@ -106,7 +105,7 @@ class ShownMessage:
     reply_to: "ShownMessage | None" = None
     silent: bool = False
     service: dict[str, Any] = field(default_factory=dict)
-    history: list[Version] = field(default_factory=list)
+    history: list[ShownVersion] = field(default_factory=list)
     """What it showed before its edits, oldest first."""
     reactions: list[str] = field(default_factory=list)
     deleted: bool = False
@@ -148,7 +147,7 @@ class ShownMessage:
         """Whether that changed anything."""
         if (text, entities, keyboard) == (self.text, self.entities, self.keyboard):
             return False
-        self.history.append(Version(self.text, self.labels))
+        self.history.append(ShownVersion(self.text, self.labels))
         self.text, self.entities, self.keyboard = text, entities, keyboard
         self.edited = int(time.time())
         return True
@@ -198,7 +197,7 @@ class FakeTopic:
     closed: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass
 class ShownDraft:
     """Text that the bot is still writing."""
 
@@ -208,6 +207,7 @@ class ShownDraft:
     topic: int | None
     can_stop: bool
     at: float
+    ended: bool = False
 
 
 @dataclass(eq=False)
@@ -217,7 +217,8 @@ class FakeChat:
     number: int
     kind: ChatKind
     changes: Changes
-    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+    now: Callable[[], float]
+    numbers: Iterator[int]
     title: str = ""
     person: Account | None = None
     forum: bool = False
@@ -228,9 +229,9 @@ class FakeChat:
     moved_to: "FakeChat | None" = None
     topics: dict[int, FakeTopic] = field(default_factory=dict)
     all_messages: dict[int, ShownMessage] = field(default_factory=dict)
-    draft: ShownDraft | None = None
     drafts: list[ShownDraft] = field(default_factory=list)
-    """Every draft that was shown."""
+    """Every draft that was shown; a message ends it."""
+    draft_life: float = 30.0
     actions: list[tuple[str, int | None]] = field(default_factory=list)
     """Every chat action, with its topic."""
 
@@ -256,6 +257,16 @@ class FakeChat:
     def shown(self) -> list[str]:
         """The chat in plain text: `Ana: hello`, and the bot's buttons as `[Allow once] [Deny]` on lines below."""
         return [str(each) for each in self.messages]
+
+    @property
+    def draft(self) -> ShownDraft | None:
+        """The draft that is shown now."""
+        newest = self.drafts[-1] if self.drafts else None
+        return newest if newest and not newest.ended and self.now() - newest.at < self.draft_life else None
+
+    def end_draft(self) -> None:
+        if self.drafts:
+            self.drafts[-1].ended = True
 
     async def until(self, find: Callable[[list[ShownMessage]], T | None], deadline: float = DEADLINE) -> T:
         """What `find` returns for the messages shown, once that is true."""

@@ -15,10 +15,10 @@ from surfaces.telegram.rules import (
     check_text,
     units,
 )
-from surfaces.telegram.wire import Params, Upload
-from surfaces.telegram.world import World
+from surfaces.telegram.wire import CallParams, FakeUpload
+from surfaces.telegram.world import FakeWorld
 
-Method = Callable[[Params], Any]
+Method = Callable[[CallParams], Any]
 UNCHANGED = (
     "message is not modified: specified new message content and reply markup "
     "are exactly the same as a current content and reply markup of the message"
@@ -35,7 +35,7 @@ CAPTION = {"caption", "caption_entities"}
 class MessageMethods:
     """Everything about messages."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: FakeWorld) -> None:
         self._world = world
 
     def table(self) -> dict[str, tuple[Method, set[str]]]:
@@ -64,35 +64,35 @@ class MessageMethods:
             ),
         }
 
-    def send_message(self, params: Params) -> Any:
+    def send_message(self, params: CallParams) -> Any:
         text, entities = check_text(params.text("text"), params.entities("entities"))
         return self._send(params, text, entities, None)
 
-    def send_document(self, params: Params) -> Any:
+    def send_document(self, params: CallParams) -> Any:
         return self._send_file(params, "document", LARGEST_FILE)
 
-    def send_photo(self, params: Params) -> Any:
+    def send_photo(self, params: CallParams) -> Any:
         return self._send_file(params, "photo", LARGEST_PHOTO)
 
-    def edit_text(self, params: Params) -> Any:
+    def edit_text(self, params: CallParams) -> Any:
         text, entities = check_text(params.text("text"), params.entities("entities"))
         message = self._own_message(params)
         if message.file:
             raise bad_request("there is no text in the message to edit")
         return self._edit(message, text, entities, check_keyboard(params.json("reply_markup")))
 
-    def edit_caption(self, params: Params) -> Any:
+    def edit_caption(self, params: CallParams) -> Any:
         text, entities = check_caption(params.text("caption"), params.entities("caption_entities"))
         message = self._own_message(params)
         if not message.file:
             raise bad_request("there is no caption in the message to edit")
         return self._edit(message, text, entities, check_keyboard(params.json("reply_markup")))
 
-    def edit_markup(self, params: Params) -> Any:
+    def edit_markup(self, params: CallParams) -> Any:
         message = self._own_message(params)
         return self._edit(message, message.text, message.entities, check_keyboard(params.json("reply_markup")))
 
-    def delete(self, params: Params) -> Any:
+    def delete(self, params: CallParams) -> Any:
         chat = self._world.reach(params.integer("chat_id"))
         message = chat.find(params.integer("message_id"))
         if message is None:
@@ -103,7 +103,7 @@ class MessageMethods:
         self._world.changes.notify()
         return True
 
-    def react(self, params: Params) -> Any:
+    def react(self, params: CallParams) -> Any:
         chat = self._world.reach(params.integer("chat_id"))
         message = chat.find(params.integer("message_id"))
         if message is None:
@@ -112,7 +112,7 @@ class MessageMethods:
         self._world.changes.notify()
         return True
 
-    def draft(self, params: Params) -> Any:
+    def draft(self, params: CallParams) -> Any:
         text, entities = check_draft(params.text("text"), params.entities("entities"))
         chat = self._world.reach(params.integer("chat_id"))
         number = params.integer("draft_id")
@@ -121,19 +121,19 @@ class MessageMethods:
         if number == 0:
             raise bad_request("draft_id must be non-zero")
         topic = self._topic(chat, params)
-        chat.draft = ShownDraft(number, text, entities, topic, params.flag("can_stop"), self._world.now())
-        chat.drafts.append(chat.draft)
+        can_stop = params.flag("can_stop")
+        chat.drafts.append(ShownDraft(number, text, entities, topic, can_stop, self._world.now()))
         self._world.changes.notify()
         return True
 
-    def action(self, params: Params) -> Any:
+    def action(self, params: CallParams) -> Any:
         chat = self._world.reach(params.integer("chat_id"))
         if params.text("action") not in {"typing", "upload_document", "upload_photo"}:
             raise bad_request("wrong parameter action in request")
         chat.actions.append((params.text("action"), self._topic(chat, params)))
         return True
 
-    def answer_press(self, params: Params) -> Any:
+    def answer_press(self, params: CallParams) -> Any:
         press = self._world.presses.get(params.text("callback_query_id"))
         if units(params.text("text")) > LONGEST_TOAST:
             raise bad_request("MESSAGE_TOO_LONG")
@@ -143,7 +143,7 @@ class MessageMethods:
         self._world.changes.notify()
         return True
 
-    def _send_file(self, params: Params, kind: str, largest: int) -> Any:
+    def _send_file(self, params: CallParams, kind: str, largest: int) -> Any:
         caption, entities = check_caption(params.text("caption"), params.entities("caption_entities"))
         upload = params.uploads.get(kind) or self._attached(params, kind)
         if upload is None and params.text(kind) not in self._world.files:
@@ -161,11 +161,11 @@ class MessageMethods:
         file = self._world.store(upload.name, upload.content, upload.mime, photo=kind == "photo")
         return self._send(params, caption, entities, file)
 
-    def _attached(self, params: Params, kind: str) -> Upload | None:
+    def _attached(self, params: CallParams, kind: str) -> FakeUpload | None:
         scheme, _, name = params.text(kind).partition("attach://")
         return params.uploads.get(name) if not scheme and name else None
 
-    def _send(self, params: Params, text: str, entities: Entities, file: FakeFile | None) -> Any:
+    def _send(self, params: CallParams, text: str, entities: Entities, file: FakeFile | None) -> Any:
         keyboard = check_keyboard(_inline(params.json("reply_markup")))
         chat = self._world.reach(params.integer("chat_id"))
         topic = self._topic(chat, params)
@@ -173,7 +173,7 @@ class MessageMethods:
         if replied and replied.topic != topic:
             topic = replied.topic
         self._world.count(chat)
-        chat.draft = None
+        chat.end_draft()
         message = ShownMessage(
             chat,
             next(chat.numbers),
@@ -195,7 +195,7 @@ class MessageMethods:
         self._world.changes.notify()
         return message.as_json()
 
-    def _own_message(self, params: Params) -> ShownMessage:
+    def _own_message(self, params: CallParams) -> ShownMessage:
         chat = self._world.reach(params.integer("chat_id"))
         message = chat.find(params.integer("message_id"))
         if message is None:
@@ -204,7 +204,7 @@ class MessageMethods:
             raise bad_request("message can't be edited")
         return message
 
-    def _topic(self, chat: FakeChat, params: Params) -> int | None:
+    def _topic(self, chat: FakeChat, params: CallParams) -> int | None:
         """General is no topic: it is reached without a number. Other supergroups have threads below messages."""
         number = params.optional("message_thread_id")
         if number is None or number in chat.topics:
@@ -213,7 +213,7 @@ class MessageMethods:
             return None
         raise bad_request("message thread not found")
 
-    def _replied(self, chat: FakeChat, params: Params) -> ShownMessage | None:
+    def _replied(self, chat: FakeChat, params: CallParams) -> ShownMessage | None:
         asked = params.json("reply_parameters")
         if not asked:
             return None

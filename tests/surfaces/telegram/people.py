@@ -7,14 +7,14 @@ from typing import Any
 
 from surfaces.telegram.chats import Account, FakeChat, FakeFile, ShownMessage
 from surfaces.telegram.rules import LONGEST_CAPTION, LONGEST_TEXT, commands_in, units
-from surfaces.telegram.world import Press, World
+from surfaces.telegram.world import ButtonPress, FakeWorld
 
 
 @dataclass(frozen=True)
 class Someone:
     """A person with a phone. Without `to`, everything happens in the private chat with the bot."""
 
-    world: World
+    world: FakeWorld
     account: Account
 
     @property
@@ -69,7 +69,7 @@ class Someone:
         assert message.edit(text, commands_in(text), [])
         self._deliver(message, "edited_message")
 
-    def press(self, message: ShownMessage, label: str) -> Press:
+    def press(self, message: ShownMessage, label: str) -> ButtonPress:
         """Presses the button with this label, as the message shows it now."""
         assert not message.deleted
         self._assert_present(message.chat)
@@ -77,7 +77,7 @@ class Someone:
         assert "callback_data" in button, f"{label!r} opens a link"
         return self.press_data(message, button["callback_data"])
 
-    def press_data(self, message: ShownMessage, data: str) -> Press:
+    def press_data(self, message: ShownMessage, data: str) -> ButtonPress:
         """Sends any callback: of a button that has gone since, or one that never was."""
         return self.world.press(self.account, message, data)
 
@@ -87,7 +87,7 @@ class Someone:
         assert draft is not None
         assert draft.can_stop
         topic = {"message_thread_id": draft.topic} if draft.topic else {}
-        self.private.draft = None
+        self.private.end_draft()
         content = {"chat": self.private.as_json(), **topic, "draft_id": draft.number}
         self.world.updates.put("stopped_message_generation", content)
 

@@ -1,7 +1,6 @@
 """The server of the tests keeps Telegram's rules."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
@@ -10,29 +9,8 @@ import pytest
 from surfaces.telegram.bare_client import BareClient, bare_client
 from surfaces.telegram.bot_api import BOT, BotApi, bot_api
 from surfaces.telegram.people import Someone
-from surfaces.telegram.rates import RateLimits
 
 pytestmark = pytest.mark.anyio
-PLENTY = RateLimits(private_burst=1000, group_messages=1000, total_messages=1000)
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[BotApi]:
-    async with bot_api(limits=PLENTY) as made:
-        yield made
-
-
-@pytest.fixture
-async def bot(api: BotApi) -> AsyncIterator[BareClient]:
-    async with bare_client(api) as made:
-        yield made
-
-
-@pytest.fixture
-def ana(api: BotApi) -> Someone:
-    person = api.someone(1001, "Ana", username="ana")
-    person.start()
-    return person
 
 
 def keyboard(*labels: str) -> dict[str, Any]:
@@ -91,11 +69,11 @@ async def test_a_press_reaches_the_bot_and_is_answered_once(bot: BareClient, ana
     assert "query is too old" in await bot.refusal("answerCallbackQuery", callback_query_id=query["id"])
 
 
-async def test_a_press_can_be_answered_for_a_while(ana: Someone, api: BotApi) -> None:
+async def test_a_press_can_be_answered_for_a_while() -> None:
     now = [0.0]
     async with bot_api(clock=lambda: now[0]) as slow, bare_client(slow) as client:
-        ben = slow.someone(2, "Ben")
-        press = ben.press_data(ben.start(), "anything")
+        eve = slow.someone(5, "Eve")
+        press = eve.press_data(eve.start(), "anything")
         now[0] = 61.0
         assert "query is too old" in await client.refusal("answerCallbackQuery", callback_query_id=press.id)
 
@@ -142,7 +120,7 @@ async def test_confirmed_updates_can_come_again(api: BotApi, bot: BareClient, an
     assert await bot.call("getUpdates", offset=after) == []
 
 
-async def test_getupdates_is_refused_for_a_while_after_a_restart(ana: Someone) -> None:
+async def test_getupdates_is_refused_for_a_while_after_a_restart() -> None:
     now = [0.0]
     async with bot_api(clock=lambda: now[0], restart_conflict=50) as api:
         async with bare_client(api) as killed:
@@ -186,3 +164,46 @@ async def test_nothing_works_during_an_outage(api: BotApi, bot: BareClient, ana:
     with api.outage(), pytest.raises(httpx2.TransportError):
         await bot.call("getMe")
     assert await bot.call("getMe")
+
+
+async def test_a_webhook_comes_before_getupdates(api: BotApi, bot: BareClient, ana: Someone) -> None:
+    api.world.webhook = "https://elsewhere.example/hook"
+    assert "while webhook is active" in await bot.refusal("getUpdates")
+    assert (await bot.call("getWebhookInfo"))["url"] == api.world.webhook
+    await bot.call("deleteWebhook", drop_pending_updates=True)
+    assert await bot.call("getUpdates") == []
+
+
+async def test_sends_and_edits_share_a_limit_and_the_rest_has_none() -> None:
+    now = [0.0]
+    async with bot_api(clock=lambda: now[0], pace=100) as api, bare_client(api) as bot:
+        eve = api.someone(5, "Eve")
+        eve.start()
+        sent = await bot.call("sendMessage", chat_id=5, text="one")
+        await bot.call("editMessageText", chat_id=5, message_id=sent["message_id"], text="two")
+        await bot.call("sendMessage", chat_id=5, text="three")
+        answer = await bot.answer("editMessageText", chat_id=5, message_id=sent["message_id"], text="four")
+        assert (answer["error_code"], answer["parameters"]) == (429, {"retry_after": 1})
+        await bot.call("sendChatAction", chat_id=5, action="typing")
+        await bot.call("sendMessageDraft", chat_id=5, draft_id=1, text="fo")
+        press = eve.press_data(eve.private.last, "x")
+        await bot.call("answerCallbackQuery", callback_query_id=press.id)
+        assert api.refused == 1
+        now[0] = 0.01  # a second of Telegram's
+        await bot.call("sendMessage", chat_id=5, text="four")
+
+
+async def test_new_topics_count_like_messages() -> None:
+    async with bot_api(clock=lambda: 0.0) as api, bare_client(api) as bot:
+        forum = api.forum("Team")
+        for at in range(20):
+            await bot.call("createForumTopic", chat_id=forum.number, name=f"Topic {at}")
+        assert (await bot.refusal("sendMessage", chat_id=forum.number, text="a")).startswith("429")
+
+
+async def test_any_error_can_be_asked_for(api: BotApi, bot: BareClient, ana: Someone) -> None:
+    api.refuse("sendMessage", 429, "Too Many Requests: retry after 7", times=2, retry_after=7)
+    for _ in range(2):
+        assert (await bot.answer("sendMessage", chat_id=ana.number, text="a"))["parameters"] == {"retry_after": 7}
+    await bot.call("sendMessage", chat_id=ana.number, text="a")
+    assert (api.count("sendMessage"), api.count("sendMessage", 429), api.refused) == (1, 2, 0)

@@ -10,6 +10,7 @@ from surfaces.telegram.rules import RuleBroken
 ON_REQUEST = {"chat_member", "message_reaction", "message_reaction_count"}
 """Kinds that only come if they are asked for."""
 CONFLICT = "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"
+WEBHOOK = "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
 
 Update = dict[str, Any]
 

@@ -16,7 +16,7 @@ FILE_NAME = re.compile(r'\bfilename="([^"]*)"')
 
 
 @dataclass(frozen=True)
-class Upload:
+class FakeUpload:
     """A file in a call."""
 
     name: str
@@ -25,11 +25,11 @@ class Upload:
 
 
 @dataclass(frozen=True)
-class Params:
+class CallParams:
     """What a call was given. In forms, lists and objects are JSON in strings."""
 
     values: dict[str, Any]
-    uploads: dict[str, Upload] = field(default_factory=dict)
+    uploads: dict[str, FakeUpload] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
         value = self.values.get(name, "")
@@ -71,12 +71,12 @@ class Params:
 
 
 @dataclass(frozen=True)
-class ApiRequest:
+class BotRequest:
     """One HTTP request."""
 
     method: str
     path: str
-    params: Params
+    params: CallParams
 
 
 class WatchedReader(asyncio.StreamReader):
@@ -100,7 +100,7 @@ class WatchedReader(asyncio.StreamReader):
         self._changed()
 
 
-async def read_request(reader: asyncio.StreamReader) -> ApiRequest:
+async def read_request(reader: asyncio.StreamReader) -> BotRequest:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     method, target, _ = head[0].split(" ")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:-2])}
@@ -108,7 +108,7 @@ async def read_request(reader: asyncio.StreamReader) -> ApiRequest:
     parts = urlsplit(target)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     params = _read_params(headers.get("content-type", ""), body)
-    return ApiRequest(method, parts.path, Params({**query, **params.values}, params.uploads))
+    return BotRequest(method, parts.path, CallParams({**query, **params.values}, params.uploads))
 
 
 def envelope(result: Any) -> tuple[int, str, bytes]:
@@ -150,21 +150,21 @@ async def _read_chunks(reader: asyncio.StreamReader) -> bytes:
     return body
 
 
-def _read_params(kind: str, body: bytes) -> Params:
+def _read_params(kind: str, body: bytes) -> CallParams:
     if kind.startswith("multipart/form-data"):
         return _read_multipart(kind, body)
     if kind.startswith("application/x-www-form-urlencoded"):
-        return Params(dict(parse_qsl(body.decode(), keep_blank_values=True)))
+        return CallParams(dict(parse_qsl(body.decode(), keep_blank_values=True)))
     if kind.startswith("application/json") and body:
         content = msgspec.json.decode(body)
-        return Params({key: value for key, value in content.items() if value is not None})
-    return Params({})
+        return CallParams({key: value for key, value in content.items() if value is not None})
+    return CallParams({})
 
 
-def _read_multipart(kind: str, body: bytes) -> Params:
+def _read_multipart(kind: str, body: bytes) -> CallParams:
     boundary = kind.partition("boundary=")[2].strip('"').encode()
     values: dict[str, Any] = {}
-    uploads: dict[str, Upload] = {}
+    uploads: dict[str, FakeUpload] = {}
     for part in (b"\r\n" + body).split(b"\r\n--" + boundary)[1:-1]:
         head, _, content = part.partition(b"\r\n\r\n")
         text = head.decode()
@@ -172,7 +172,7 @@ def _read_multipart(kind: str, body: bytes) -> Params:
         assert name, "a part without a name"
         if file := FILE_NAME.search(text):
             mime = re.search(r"content-type: *(\S+)", text, re.IGNORECASE)
-            uploads[name[1]] = Upload(file[1], content, mime[1] if mime else "application/octet-stream")
+            uploads[name[1]] = FakeUpload(file[1], content, mime[1] if mime else "application/octet-stream")
         else:
             values[name[1]] = content.decode()
-    return Params(values, uploads)
+    return CallParams(values, uploads)

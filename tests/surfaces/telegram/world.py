@@ -14,7 +14,7 @@ FIRST_SUPERGROUP = -1_001_000_000_001
 
 
 @dataclass(eq=False)
-class Press:
+class ButtonPress:
     """A button that someone pressed, and what the bot answered."""
 
     id: str
@@ -35,7 +35,7 @@ class Press:
         return str(self.answers[0].get("text", ""))
 
 
-class World:
+class FakeWorld:
     """The server's side of Telegram, for one bot."""
 
     def __init__(self, bot: Account, limits: RateLimits, clock: Callable[[], float], pace: float) -> None:
@@ -48,8 +48,10 @@ class World:
         self.chats: dict[int, FakeChat] = {}
         self.accounts: dict[int, Account] = {}
         self.files: dict[str, FakeFile] = {}
-        self.presses: dict[str, Press] = {}
+        self.presses: dict[str, ButtonPress] = {}
         self.commands: dict[str, list[dict[str, str]]] = {}
+        self.webhook = ""
+        """Where updates go instead of to getUpdates."""
         self.privacy = True
         """Whether the bot sees only what is meant for it in groups where it is not an administrator."""
         self._clock = clock
@@ -64,17 +66,15 @@ class World:
 
     def private_chat(self, person: Account) -> FakeChat:
         self.accounts[person.number] = person
-        chat = FakeChat(person.number, "private", self.changes, self._shared_numbers, person=person, started=False)
+        chat = FakeChat(person.number, "private", self.changes, self.now, self._shared_numbers, person=person)
+        chat.started, chat.draft_life = False, self.limits.draft_seconds
         return self.chats.setdefault(person.number, chat)
 
     def group(self, kind: ChatKind, title: str, *, forum: bool, admin: bool) -> FakeChat:
         groups = sum(not each.private for each in self.chats.values())
         number = FIRST_SUPERGROUP - groups if kind == "supergroup" else -4_000_001 - groups
-        chat = FakeChat(number, kind, self.changes, title=title, forum=forum)
-        if kind == "supergroup":
-            chat.numbers = count(2)
-        else:
-            chat.numbers = self._shared_numbers
+        numbers = count(2) if kind == "supergroup" else self._shared_numbers
+        chat = FakeChat(number, kind, self.changes, self.now, numbers, title=title, forum=forum)
         chat.bot_status = "administrator" if admin else "member"
         self.chats[number] = chat
         return chat
@@ -124,9 +124,9 @@ class World:
             self.files[f"{file.id}-s"] = file
         return file
 
-    def press(self, person: Account, message: ShownMessage, data: str) -> Press:
+    def press(self, person: Account, message: ShownMessage, data: str) -> ButtonPress:
         """Someone presses: the bot gets a callback."""
-        made = Press(str(4_000_000_000_000 + next(self._ids)), person, message, data, self.now(), self.changes)
+        made = ButtonPress(str(4_000_000_000_000 + next(self._ids)), person, message, data, self.now(), self.changes)
         self.presses[made.id] = made
         self.updates.put(
             "callback_query",

@@ -64,7 +64,7 @@ class BadApiAddress(ValueError):
     """This can't be the address of a Bot API server."""
 
 
-class Upload(Struct, frozen=True):
+class BotUpload(Struct, frozen=True):
     """A file to send."""
 
     name: str
@@ -105,7 +105,7 @@ class BotClient:
         self,
         method: str,
         params: Mapping[str, Any] | None = None,
-        files: Mapping[str, Upload] | None = None,
+        files: Mapping[str, BotUpload] | None = None,
         *,
         deadline: float | None = None,
     ) -> Raw:
@@ -119,7 +119,7 @@ class BotClient:
         kind: type[T],
         method: str,
         params: Mapping[str, Any] | None = None,
-        files: Mapping[str, Upload] | None = None,
+        files: Mapping[str, BotUpload] | None = None,
         *,
         deadline: float | None = None,
     ) -> T:
@@ -153,7 +153,7 @@ class BotClient:
         return response.body
 
     def _request(
-        self, method: str, params: Mapping[str, Any], files: Mapping[str, Upload], deadline: float
+        self, method: str, params: Mapping[str, Any], files: Mapping[str, BotUpload], deadline: float
     ) -> httpx2.Request:
         url = f"{self._api}{_BLANKED.decode()}{quote(method)}"
         limit = httpx2.Timeout(deadline, connect=min(CONNECT_DEADLINE, deadline))
