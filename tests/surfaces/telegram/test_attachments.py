@@ -5,7 +5,7 @@ from base64 import b64decode
 import pytest
 
 from handraise.surfaces.telegram import attachments
-from handraise.surfaces.telegram.attachments import Unusable, block_of, check_size, words
+from handraise.surfaces.telegram.attachments import UnusableFile, block_of, check_size, words
 from handraise.surfaces.telegram.incoming import IncomingFile
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"x" * 20
@@ -67,14 +67,14 @@ def test_a_fence_in_the_text_ends_nothing() -> None:
     ],
 )
 def test_what_claude_cannot_read_gets_a_sentence(name: str, data: bytes, sentence: str) -> None:
-    with pytest.raises(Unusable) as error:
+    with pytest.raises(UnusableFile) as error:
         block_of(file(name), data)
     assert str(error.value) == sentence
 
 
 def test_a_file_that_telegram_does_not_hand_out_is_not_downloaded() -> None:
     check_size(file("a.iso", size=attachments.LARGEST_DOWNLOAD))
-    with pytest.raises(Unusable, match=r"a.iso is too large. The limit is 20 MB."):
+    with pytest.raises(UnusableFile, match=r"a.iso is too large. The limit is 20 MB."):
         check_size(file("a.iso", size=attachments.LARGEST_DOWNLOAD + 1))
 
 

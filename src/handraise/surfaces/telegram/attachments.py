@@ -29,7 +29,7 @@ _TICKS = re.compile("`{3,}")
 Block = dict[str, Any]
 
 
-class Unusable(Exception):
+class UnusableFile(Exception):
     """Claude can't read this file. The text is a sentence with the file's name."""
 
 
@@ -39,15 +39,15 @@ def image_type(data: bytes) -> str | None:
 
 
 def check_size(file: IncomingFile) -> None:
-    """Raises Unusable for a file that isn't worth downloading."""
+    """Raises UnusableFile for a file that isn't worth downloading."""
     if file.size > LARGEST_DOWNLOAD:
         raise _too_large(file, LARGEST_DOWNLOAD)
 
 
 def block_of(file: IncomingFile, data: bytes) -> Block:
-    """The file as a block of the Messages API: an image, a PDF, or text with its name. Raises Unusable."""
+    """The file as a block of the Messages API: an image, a PDF, or text with its name. Raises UnusableFile."""
     if not data:
-        raise Unusable(t("telegram.session.file.empty", name=name_of(file)))
+        raise UnusableFile(t("telegram.session.file.empty", name=name_of(file)))
     kind = image_type(data)
     if kind is not None:
         return _source("image", kind, _within(file, data, LARGEST_IMAGE))
@@ -55,7 +55,7 @@ def block_of(file: IncomingFile, data: bytes) -> Block:
         return _source("document", "application/pdf", _within(file, data, LARGEST_PDF))
     text = _text(data)
     if text is None:
-        raise Unusable(t("telegram.session.file.unreadable", name=name_of(file)))
+        raise UnusableFile(t("telegram.session.file.unreadable", name=name_of(file)))
     _within(file, data, LARGEST_TEXT)
     return {"type": "text", "text": _quoted(name_of(file), text)}
 
@@ -99,6 +99,6 @@ def _within(file: IncomingFile, data: bytes, most: int) -> bytes:
     return data
 
 
-def _too_large(file: IncomingFile, most: int) -> Unusable:
+def _too_large(file: IncomingFile, most: int) -> UnusableFile:
     limit = f"{most / _MEGABYTE:g} MB"
-    return Unusable(t("telegram.session.file.too_large", name=name_of(file), limit=limit))
+    return UnusableFile(t("telegram.session.file.too_large", name=name_of(file), limit=limit))
