@@ -68,6 +68,7 @@ PURE_FILES = {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notic
         "bot_types",
         "chat_queue",
         "commands",
+        "deliveries",
         "final",
         "formatted",
         "incoming",

@@ -1,107 +1,267 @@
-"""Who may do what on Telegram, and where cards go."""
+"""What people do, and what the bot hears of it."""
 
-from datetime import UTC, datetime, time
-from zoneinfo import ZoneInfo
+from typing import Any
 
 import pytest
 
-from handraise.model.answers import Allow, Trusting
-from handraise.surfaces.telegram.outgoing import ChatPlace
-from handraise.surfaces.telegram.people import Member, People, QuietHours, TelegramConfig, needed_for
+from surfaces.telegram.bare_client import BareClient
+from surfaces.telegram.bot_api import BOT, BotApi
+from surfaces.telegram.people import Someone
 
-ANA = Member(1001, "ana", "admin")
-BO = Member(1002, "bo", "viewer")
-TEAM = ChatPlace(-100200)
-SHOP = ChatPlace(-100300, 17)
-TOKEN = "1:AAAAAAAAAAAAAAAAAAAAAAAA"
+pytestmark = pytest.mark.anyio
 
 
-def people(**settings: object) -> People:
-    return People(TelegramConfig(TOKEN, (ANA, BO), **settings))  # type: ignore[arg-type]
+async def heard(bot: BareClient) -> list[dict[str, Any]]:
+    """New updates, which are confirmed."""
+    updates: list[dict[str, Any]] = await bot.call("getUpdates")
+    if updates:
+        await bot.call("getUpdates", offset=updates[-1]["update_id"] + 1)
+    return updates
 
 
-def test_only_members_are_allowed() -> None:  # lesson 57
-    assert people().member(1001) == ANA
-    assert people().member(4711) is None
-    assert people().member(None) is None
+async def texts(bot: BareClient) -> list[str]:
+    return [each["message"].get("text", "") for each in await heard(bot) if "message" in each]
 
 
-def test_a_member_has_a_seat_of_their_own() -> None:
-    assert ANA.person.name == "ana"
-    assert ANA.person.seat
-    assert ANA.person.seat != Member(1003, "ana", "admin").person.seat
+async def test_a_bot_writes_only_to_people_who_started_it(bot: BareClient, ben: Someone) -> None:
+    refusal = await bot.refusal("sendMessage", chat_id=ben.number, text="a")
+    assert refusal == "403 Forbidden: bot can't initiate conversation with a user"
+    assert await bot.refusal("sendMessage", chat_id=4711, text="a") == "400 Bad Request: chat not found"
+    ben.start()
+    assert await bot.call("sendMessage", chat_id=ben.number, text="a")
 
 
-def test_a_project_with_a_route_goes_there_only() -> None:
-    assert people(chats=(TEAM,), routes={"shop": SHOP}).places("shop") == (SHOP,)
-    assert people(chats=(TEAM,), routes={"shop": SHOP}).places("other") == (TEAM,)
-    assert people(chats=(TEAM,), routes={"shop": SHOP}).places(None) == (TEAM,)
-    assert people(chats=(TEAM,), routes={"shop": SHOP}).project_at(SHOP) == "shop"
+async def test_a_blocked_bot_hears_of_it_and_cannot_write(bot: BareClient, ana: Someone) -> None:
+    ana.block()
+    assert (
+        await bot.refusal("sendMessage", chat_id=ana.number, text="a") == "403 Forbidden: bot was blocked by the user"
+    )
+    changed = (await heard(bot))[-1]["my_chat_member"]
+    assert (changed["old_chat_member"]["status"], changed["new_chat_member"]["status"]) == ("member", "kicked")
+    ana.unblock()
+    assert await bot.call("sendMessage", chat_id=ana.number, text="a")
 
 
-def test_without_chats_everyone_who_wrote_to_the_bot_gets_cards() -> None:
-    some = people()
-    assert some.places(None) == ()
-    some.private[1001] = 1001
-    some.private[4711] = 4711
-    assert some.places(None) == (ChatPlace(1001),), "someone who is no longer allowed gets nothing"
+async def test_a_reply_carries_what_it_replies_to(bot: BareClient, ana: Someone) -> None:
+    await bot.call("sendMessage", chat_id=ana.number, text="Why?")
+    ana.write("Because", reply_to=ana.private.last)
+    message = (await heard(bot))[-1]["message"]
+    assert (message["text"], message["reply_to_message"]["text"]) == ("Because", "Why?")
 
 
-def test_a_chat_with_a_new_number_is_followed() -> None:
-    some = people(chats=(TEAM,), routes={"shop": TEAM})
-    some.moved[TEAM] = ChatPlace(-100999)
-    assert some.places(None) == some.places("shop") == (ChatPlace(-100999),)
-    assert some.knows(ChatPlace(-100999), ANA)
+async def test_commands_are_marked(bot: BareClient, ana: Someone) -> None:
+    ana.write("/new fix it")
+    assert (await heard(bot))[-1]["message"]["entities"] == [{"type": "bot_command", "offset": 0, "length": 4}]
 
 
-def test_places_that_move_in_a_circle_end_somewhere() -> None:
-    some = people(chats=(TEAM,))
-    some.moved = {TEAM: SHOP, SHOP: TEAM}
-    assert len(some.places(None)) == 1
+async def test_an_edit_of_a_person_is_an_update(bot: BareClient, ana: Someone) -> None:
+    ana.edit(ana.write("helo"), "hello")
+    assert (await heard(bot))[-1]["edited_message"]["text"] == "hello"
 
 
-def test_the_bot_talks_in_its_own_chats_and_nowhere_else() -> None:
-    some = people(chats=(TEAM,), routes={"shop": SHOP})
-    assert some.knows(ChatPlace(1001), ANA)
-    assert some.knows(TEAM, BO)
-    assert some.knows(ChatPlace(SHOP.chat, 4), BO)
-    assert not some.knows(ChatPlace(-5), ANA)
-    assert not some.knows(ChatPlace(1001), BO)
+async def test_deleted_messages_are_gone_without_a_word(bot: BareClient, ana: Someone) -> None:
+    sent = await bot.call("sendMessage", chat_id=ana.number, text="Run it?")
+    await heard(bot)
+    message = ana.private.last
+    ana.delete(message)
+
+    where = {"chat_id": ana.number, "message_id": sent["message_id"]}
+    assert await heard(bot) == []
+    assert await bot.refusal("editMessageText", **where, text="b") == "400 Bad Request: message to edit not found"
+    assert await bot.refusal("deleteMessage", **where) == "400 Bad Request: message to delete not found"
+    reply = {"message_id": sent["message_id"]}
+    refusal = await bot.refusal("sendMessage", chat_id=ana.number, text="b", reply_parameters=reply)
+    assert refusal == "400 Bad Request: message to be replied not found"
+    reply["allow_sending_without_reply"] = True
+    assert await bot.call("sendMessage", chat_id=ana.number, text="b", reply_parameters=reply)
+    assert ana.press_data(message, "x")
+    assert (await heard(bot))[-1]["callback_query"]["message"]["date"] == 0
 
 
-def test_a_viewer_gets_no_buttons_in_their_own_chat() -> None:
-    some = people()
-    some.private.update({1001: 1001, 1002: 1002})
-    assert some.may_answer_at(ChatPlace(1001))
-    assert not some.may_answer_at(ChatPlace(1002))
-    assert some.may_answer_at(TEAM), "in a group each press is checked"
+async def test_a_bot_deletes_its_own_messages(bot: BareClient, ana: Someone) -> None:
+    sent = await bot.call("sendMessage", chat_id=ana.number, text="a")
+    await bot.call("deleteMessage", chat_id=ana.number, message_id=sent["message_id"])
+    assert ana.private.shown == ["Ana: /start"]
 
 
-def test_trusting_a_directory_takes_an_admin() -> None:
-    assert needed_for(Trusting("exactly")) == "admin"
-    assert needed_for(Trusting("without")) == "approver"
-    assert needed_for(Allow()) == "approver"
+async def test_a_bot_edits_only_its_own_messages(bot: BareClient, ana: Someone) -> None:
+    message = ana.write("mine")
+    refusal = await bot.refusal("editMessageText", chat_id=ana.number, message_id=message.number, text="yours")
+    assert refusal == "400 Bad Request: message can't be edited"
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "at", "quiet"),
-    [
-        (22, 7, "2026-07-01T20:30:00Z", True),  # 22:30 in Berlin, in summer
-        (22, 7, "2026-01-01T20:30:00Z", False),  # 21:30, in winter
-        (22, 7, "2026-01-02T05:59:00Z", True),
-        (22, 7, "2026-01-02T06:00:00Z", False),
-        (9, 17, "2026-01-02T12:00:00Z", True),
-        (9, 17, "2026-01-02T17:00:00Z", False),
-    ],
-)
-def test_quiet_hours_are_those_of_their_time_zone(start: int, end: int, at: str, quiet: bool) -> None:
-    hours = QuietHours(time(start), time(end), ZoneInfo("Europe/Berlin"))
-    assert people(quiet=hours).is_silent(datetime.fromisoformat(at)) is quiet
+async def test_in_groups_a_bot_hears_what_is_meant_for_it(
+    api: BotApi, bot: BareClient, ana: Someone, ben: Someone
+) -> None:
+    team = api.group("Team", ana, ben)
+    await bot.call("sendMessage", chat_id=team.number, text="Hello")
+    await heard(bot)
+    ana.write("between us", to=team)
+    ben.write("/inbox", to=team)
+    ben.write("/inbox@another_bot", to=team)
+    ana.write(f"@{BOT.username} hi", to=team)
+    ana.write("indeed", reply_to=team.last)
+    assert await texts(bot) == ["/inbox", f"@{BOT.username} hi", "indeed"]
+    ana.add_bot(team, admin=True)
+    ana.write("between us", to=team)
+    assert await texts(bot) == ["between us"]
 
 
-def test_without_quiet_hours_nothing_is_silent() -> None:
-    assert not people().is_silent(datetime(2026, 1, 1, tzinfo=UTC))
+async def test_a_removed_bot_cannot_write(api: BotApi, bot: BareClient, ana: Someone) -> None:
+    team = api.group("Team", ana)
+    ana.kick_bot(team)
+    refusal = await bot.refusal("sendMessage", chat_id=team.number, text="a")
+    assert refusal == "403 Forbidden: bot was kicked from the group chat"
 
 
-def test_the_token_is_not_in_the_representation() -> None:  # lesson 60
-    assert TOKEN not in repr(TelegramConfig(TOKEN, (ANA,), (TEAM,)))
+async def test_an_upgraded_group_has_a_new_number(api: BotApi, bot: BareClient, ana: Someone) -> None:
+    team = api.group("Team", ana)
+    await heard(bot)
+    upgraded = api.upgrade(team)
+
+    moved = await bot.answer("sendMessage", chat_id=team.number, text="a")
+    assert moved["description"] == "Bad Request: group chat was upgraded to a supergroup chat"
+    assert moved["parameters"] == {"migrate_to_chat_id": upgraded.number}
+    first, second = [each["message"] for each in await heard(bot)]
+    assert (first["chat"]["id"], first["migrate_to_chat_id"]) == (team.number, upgraded.number)
+    assert (second["chat"]["id"], second["migrate_from_chat_id"]) == (upgraded.number, team.number)
+    assert await bot.call("sendMessage", chat_id=upgraded.number, text="a")
+
+
+async def test_topics_are_separate(api: BotApi, bot: BareClient, ana: Someone) -> None:
+    forum = api.forum("Team", ana)
+    shop = (await bot.call("createForumTopic", chat_id=forum.number, name="shop"))["message_thread_id"]
+    await bot.call("sendMessage", chat_id=forum.number, message_thread_id=shop, text="in shop")
+    await bot.call("sendMessage", chat_id=forum.number, text="in General")
+    await heard(bot)
+    ana.write("start here", to=forum, topic=shop)
+
+    assert forum.shown == [f"Handraise #{shop}: in shop", "Handraise: in General", f"Ana #{shop}: start here"]
+    message = (await heard(bot))[-1]["message"]
+    assert (message["message_thread_id"], message["is_topic_message"]) == (shop, True)
+    assert message["reply_to_message"]["forum_topic_created"]["name"] == "shop"
+    for unknown in (1, 999):
+        refusal = await bot.refusal("sendMessage", chat_id=forum.number, message_thread_id=unknown, text="a")
+        assert refusal == "400 Bad Request: message thread not found"
+
+
+async def test_topics_are_closed_and_renamed(api: BotApi, bot: BareClient, ana: Someone) -> None:
+    forum = api.forum("Team", ana)
+    topic = ana.open_topic(forum, "shop")
+    where = {"chat_id": forum.number, "message_thread_id": topic}
+    await bot.call("closeForumTopic", **where)
+    await bot.call("editForumTopic", **where, name="shop (done)")
+    assert (forum.topics[topic].name, forum.topics[topic].closed) == ("shop (done)", True)
+    assert "TOPIC_NOT_MODIFIED" in await bot.refusal("closeForumTopic", **where)
+    assert "not a forum" in await bot.refusal("createForumTopic", chat_id=ana.number, name="a")
+    plain = api.forum("Others", admin=False)
+    assert "not enough rights" in await bot.refusal("createForumTopic", chat_id=plain.number, name="a")
+
+
+async def test_supergroups_count_their_own_messages(api: BotApi, bot: BareClient, ana: Someone, ben: Someone) -> None:
+    ben.start()
+    one, two = api.supergroup("One", ana), api.supergroup("Two", ana)
+    numbers = [
+        (await bot.call("sendMessage", chat_id=chat, text="a"))["message_id"]
+        for chat in (one.number, two.number, ana.number, ben.number)
+    ]
+    assert numbers[0] == numbers[1]
+    assert numbers[2] != numbers[3]
+
+
+async def test_a_reply_in_a_supergroup_belongs_to_a_thread(api: BotApi, bot: BareClient, ana: Someone) -> None:
+    team = api.supergroup("Team", ana)
+    await bot.call("sendMessage", chat_id=team.number, text="Hello")
+    ana.write("Hi", reply_to=team.last)
+    message = (await heard(bot))[-1]["message"]
+    assert message["message_thread_id"] == team.last.number
+    assert "is_topic_message" not in message
+    assert await bot.call("sendMessage", chat_id=team.number, message_thread_id=team.last.number, text="ok")
+
+
+async def test_a_draft_shows_until_the_message_comes(bot: BareClient, ana: Someone, api: BotApi) -> None:
+    await bot.call("sendMessageDraft", chat_id=ana.number, draft_id=7, text="")
+    await bot.call("sendMessageDraft", chat_id=ana.number, draft_id=7, text="Wor", can_stop=True)
+    assert ana.private.draft
+    assert ana.private.draft.text == "Wor"
+    ana.stop_generation()
+    stopped = (await heard(bot))[-1]["stopped_message_generation"]
+    assert (stopped["chat"]["id"], stopped["draft_id"]) == (ana.number, 7)
+
+    await bot.call("sendMessageDraft", chat_id=ana.number, draft_id=8, text="Work")
+    await bot.call("sendMessage", chat_id=ana.number, text="Worked")
+    assert ana.private.draft is None
+    team = api.group("Team", ana)
+    assert "private chats" in await bot.refusal("sendMessageDraft", chat_id=team.number, draft_id=1, text="a")
+    assert "non-zero" in await bot.refusal("sendMessageDraft", chat_id=ana.number, draft_id=0, text="a")
+
+
+async def test_files_and_photos_reach_the_bot(api: BotApi, bot: BareClient, ana: Someone) -> None:
+    ana.send_file("notes.txt", b"remember", "for later")
+    ana.send_photo(b"\xff\xd8 a photo")
+    document, photo = [each["message"] for each in (await heard(bot))[-2:]]
+    assert (document["caption"], document["document"]["file_name"]) == ("for later", "notes.txt")
+    assert document["document"]["mime_type"] == "text/plain"
+    for number, content in ((document["document"], b"remember"), (photo["photo"][-1], b"\xff\xd8 a photo")):
+        path = (await bot.call("getFile", file_id=number["file_id"]))["file_path"]
+        assert (await bot.http.get(f"{api.base}/file/bot{api.token}/{path}")).content == content
+    assert (await bot.http.get(f"{api.base}/file/bot1:wrong/{path}")).status_code == 404
+    ana.send_file("large", b"a" * (20 * 1024 * 1024 + 1))
+    large = (await heard(bot))[-1]["message"]["document"]["file_id"]
+    assert "file is too big" in await bot.refusal("getFile", file_id=large)
+
+
+async def test_a_bot_sends_files_and_photos(bot: BareClient, ana: Someone) -> None:
+    where = {"chat_id": str(ana.number)}
+    bold = '[{"type": "bold", "offset": 0, "length": 3}]'
+    sent = await bot.upload(
+        "sendDocument", "document", "change.diff", b"+1\r\n-2\n", **where, caption="The diff", caption_entities=bold
+    )
+    assert sent["ok"], sent
+    message = ana.private.last
+    assert (str(message), message.marked("bold")) == ("Handraise: (change.diff) The diff", ["The"])
+    assert message.file
+    assert message.file.content == b"+1\r\n-2\n"
+    assert (await bot.upload("sendPhoto", "photo", "a.png", b"\x89PNG...", **where))["ok"]
+    assert "IMAGE" in (await bot.upload("sendPhoto", "photo", "a.png", b"text", **where))["description"]
+    edit = {"chat_id": ana.number, "message_id": message.number}
+    assert "no text in the message" in await bot.refusal("editMessageText", **edit, text="a")
+    await bot.call("editMessageCaption", **edit, caption="New")
+    assert message.text == "New"
+
+
+async def test_commands_are_registered(bot: BareClient) -> None:
+    commands = [{"command": "new", "description": "Start a session"}]
+    await bot.call("setMyCommands", commands=commands)
+    assert await bot.call("getMyCommands") == commands
+    for wrong in ({"command": "New", "description": "a"}, {"command": "a", "description": ""}):
+        assert "INVALID" in await bot.refusal("setMyCommands", commands=[wrong])
+
+
+async def test_members_are_known(api: BotApi, bot: BareClient, ana: Someone, ben: Someone) -> None:
+    team = api.group("Team", ana)
+    assert (await bot.call("getChat", chat_id=team.number))["title"] == "Team"
+
+    async def status(person: int) -> str:
+        return str((await bot.call("getChatMember", chat_id=team.number, user_id=person))["status"])
+
+    assert [await status(each) for each in (ana.number, ben.number, BOT.number)] == ["member", "left", "member"]
+    ben.join(team)
+    ana.leave(team)
+    assert [await status(each) for each in (ana.number, ben.number)] == ["left", "member"]
+
+
+async def test_reactions_appear(bot: BareClient, ana: Someone) -> None:
+    message = ana.write("done?")
+    await bot.call(
+        "setMessageReaction",
+        chat_id=ana.number,
+        message_id=message.number,
+        reaction=[{"type": "emoji", "emoji": "👍"}],
+    )
+    assert message.reactions == ["👍"]
+
+
+async def test_waiting_names_what_is_shown_instead(ana: Someone) -> None:
+    with pytest.raises(AssertionError, match="Ana: /start"):
+        await ana.private.message("never", deadline=0.01)

@@ -80,6 +80,16 @@ class ChatQueue:
         lane.append(item)
         return lane.popleft() if item.lane in ("progress", "draft") and len(lane) > MOST_PROGRESS else None
 
+    def withdraw(self, ticket: int) -> bool:
+        """Whether it still waited. What others wait for as well stays."""
+        found = next((each for each in self if ticket in each.tickets), None)
+        if found is None:
+            return False
+        found.tickets.remove(ticket)
+        if not found.tickets:
+            self._lanes[found.lane].remove(found)
+        return True
+
     def next(self, pace: Pace, now: float) -> Queued | NotBefore | None:
         """Takes out what goes now. Nothing at all means that it is empty."""
         earliest = float("inf")

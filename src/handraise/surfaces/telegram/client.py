@@ -250,7 +250,7 @@ class _Answer(Struct, frozen=True):
     retry_after: str = ""
 
 
-class _Parameters(Struct):
+class _Parameters(Struct, frozen=True):
     retry_after: float | None = None
     migrate_to_chat_id: int | None = None
 

@@ -98,6 +98,14 @@ class Outbox:
         self._changed[queue.chat].set()
         return future
 
+    def withdraw(self, future: "asyncio.Future[SendResult]") -> bool:
+        """Takes back what hasn't gone yet, and cancels its future. False if it is on its way, or done."""
+        ticket = next((number for number, each in self._futures.items() if each is future), None)
+        if ticket is None or not any(queue.withdraw(ticket) for queue in self._chats.values()):
+            return False
+        self._futures.pop(ticket).cancel()
+        return True
+
     async def answer(self, callback_id: str, text: str = "", *, alert: bool = False) -> bool:
         """Acknowledges a press at once, never behind the queue. False if Telegram doesn't wait for it any more."""
         params: dict[str, str | bool] = {"callback_query_id": callback_id}

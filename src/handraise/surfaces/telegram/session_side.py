@@ -4,7 +4,7 @@ from asyncio import Future
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from types import TracebackType
-from typing import Literal, Protocol, Self
+from typing import Protocol, Self
 
 from msgspec import Struct
 
@@ -12,9 +12,8 @@ from handraise.desk.interface import Desk
 from handraise.model.items import Item, Preview
 from handraise.surfaces.telegram.incoming import IncomingMessage, IncomingPress
 from handraise.surfaces.telegram.outgoing import ChatPlace, Outgoing, SendResult
+from handraise.surfaces.telegram.pacing import Priority
 from handraise.surfaces.telegram.people import Member, People
-
-Priority = Literal["card", "reply", "progress"]
 
 
 class SessionLink(Struct, frozen=True):
@@ -50,6 +49,10 @@ class MessageQueue(Protocol):
 
     def put(self, outgoing: Outgoing, *, priority: Priority, key: str = "") -> Future[SendResult]: ...
 
+    def withdraw(self, future: Future[SendResult]) -> bool:
+        """Takes back what hasn't gone yet."""
+        ...
+
 
 class SessionTools(Struct, frozen=True):
     """What the session side may use."""
@@ -79,6 +82,9 @@ class SessionSide(Protocol):
     The bot has checked that the member is allowed, and that the place is one of ours; roles are checked here. Calls for
     one chat come one after another, and each update comes once: what was cut off by a crash comes to `interrupted`.
     """
+
+    commands: tuple[tuple[str, str], ...]
+    """Each command with its description. The bot registers them with Telegram."""
 
     async def __aenter__(self) -> Self: ...
 
