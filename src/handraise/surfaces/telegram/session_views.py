@@ -1,19 +1,18 @@
 """Every session that is shown on Telegram, by place: found by what a person wrote, and kept up to date by the feed."""
 
 import asyncio
+from collections.abc import Coroutine, Iterator
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Self
-
-import msgspec
-from msgspec.structs import replace
+from typing import Any, Self
 
 from handraise.desk.interface import NotFound
 from handraise.model.items import Item, Preview
 from handraise.surfaces.telegram.incoming import IncomingMessage
+from handraise.surfaces.telegram.link_record import with_detail
 from handraise.surfaces.telegram.outgoing import ChatPlace
 from handraise.surfaces.telegram.session_side import SessionLink, SessionTools
-from handraise.surfaces.telegram.session_view import LinkDetail, SessionView
+from handraise.surfaces.telegram.session_view import SessionView
 
 _CONTEXT = 300
 _PAGE = 500
@@ -49,13 +48,13 @@ class SessionViews:
             task.cancel()
         await self._tasks.__aexit__(kind, error, trace)
 
-    def __iter__(self) -> "list[SessionView].__iter__":  # type: ignore[valid-type]
+    def __iter__(self) -> Iterator[SessionView]:
         return iter([view for places in self._views.values() for view in places.values()])
 
     def at(self, place: ChatPlace) -> list[SessionView]:
         """The sessions of a place, those used last first."""
         here = [places[place] for places in self._views.values() if place in places]
-        return sorted(here, key=lambda view: view.detail.used_at or _LONG_AGO, reverse=True)
+        return sorted(here, key=lambda view: view.record.detail.used_at or _LONG_AGO, reverse=True)
 
     def of(self, session: str) -> list[SessionView]:
         return list(self._views.get(session, {}).values())
@@ -67,10 +66,10 @@ class SessionViews:
         """The session that a message is for: by its reply, by its topic, by its album."""
         here = self.at(message.place)
         if self.is_reply(message):
-            return next((view for view in here if message.reply_to in view.detail.messages), None)
-        own = next((view for view in here if view.detail.topic), None)
+            return next((view for view in here if message.reply_to in view.record.detail.messages), None)
+        own = next((view for view in here if view.record.detail.topic), None)
         if own is None and message.album:
-            return next((view for view in here if view.detail.album == message.album), None)
+            return next((view for view in here if view.record.detail.album == message.album), None)
         return own
 
     @staticmethod
@@ -80,7 +79,7 @@ class SessionViews:
 
     def drafted(self, place: ChatPlace, draft: int) -> SessionView | None:
         """The session with this draft."""
-        return next((view for view in self.at(place) if view.draft == draft), None)
+        return next((view for view in self.at(place) if view.message.draft == draft), None)
 
     async def open(self, link: SessionLink) -> SessionView:
         """Shows a session in a place; one that is already shown there is found."""
@@ -88,7 +87,7 @@ class SessionViews:
         if known is not None:
             return known
         view = self._add(link)
-        await view.save()
+        await view.record.save()
         await self._catch_up(view)
         return view
 
@@ -128,7 +127,11 @@ class SessionViews:
         if view.is_running or view.catching_up or not view.has_work:
             return
         view.is_running = True
-        task = self._tasks.create_task(view.run())
+        self.spawn(view.run())
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Runs beside everything else, until this is left. It must not raise."""
+        task = self._tasks.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
@@ -151,7 +154,7 @@ class SessionViews:
 
     async def _catch_up(self, view: SessionView) -> None:
         """Reads what happened since its cursor, and enough before it to know where things stand."""
-        reading, after = self._tools.reading, max(view.link.cursor, view.seen)
+        reading, after = self._tools.reading, max(view.record.link.cursor, view.seen)
         items = [] if view.seen else await reading.items(view.session, before=after + 1, limit=_CONTEXT)
         while page := await reading.items(view.session, after=after, limit=_PAGE):
             items += page
@@ -169,9 +172,11 @@ class SessionViews:
         places[view.place] = view
 
 
-def new_link(session: str, message: IncomingMessage, started_by: int, cursor: int, *, wants_topic: bool) -> SessionLink:
-    """A link for a session that a message starts or opens."""
-    detail = LinkDetail(
+def new_link(session: str, message: IncomingMessage, started_by: int, *, wants_topic: bool) -> SessionLink:
+    """A link for a session that a message starts."""
+    link = SessionLink(session, message.place, started_by=started_by)
+    return with_detail(
+        link,
         used_at=message.at,
         private=message.private,
         album=message.album,
@@ -179,12 +184,8 @@ def new_link(session: str, message: IncomingMessage, started_by: int, cursor: in
         reply_to=None if message.private else message.number,
         messages=(message.number,),
     )
-    return SessionLink(
-        session, message.place, None, cursor, started_by=started_by, detail=msgspec.json.encode(detail).decode()
-    )
 
 
-def without_reply(link: SessionLink) -> SessionLink:
-    """For a session that was running before."""
-    detail = msgspec.json.decode(link.detail, type=LinkDetail)
-    return replace(link, detail=msgspec.json.encode(replace(detail, reply_to=None)).decode())
+def opened_link(session: str, place: ChatPlace, cursor: int) -> SessionLink:
+    """A link for a session that was there before, from an item on. Private chats have positive numbers."""
+    return with_detail(SessionLink(session, place, cursor=cursor), private=place.chat > 0)
