@@ -29,6 +29,7 @@ from handraise.api.requests import Route
 from handraise.api.server import Listener, listen_on_port, listen_on_socket
 from handraise.api.static import StaticPage
 from handraise.api.stream import Streams
+from handraise.api.telegram import TelegramRoutes, TelegramState
 from handraise.api.workspace import SyncRoutes
 from handraise.auth import Auth
 from handraise.client.state import usual_state_folder
@@ -136,6 +137,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         *workspaces.routes(),
         Pictures(opened.store).route(),
         *DeviceRoutes(notifier).routes(),
+        *TelegramRoutes(TelegramState).routes(),
         *agent_routes.routes(),
         *hooks.routes(),
     )
