@@ -16,7 +16,20 @@ from handraise.present.flows import flow_of
 from handraise.present.forms import BEGIN
 from handraise.present.harmless import evidence, one_line
 from handraise.present.steps import Row, Step, StepInput
-from handraise.surfaces.telegram.formatted import LONGEST, Formatted, bold, code, cut, italic, join, pre, quote, split
+from handraise.surfaces.telegram.formatted import (
+    LONGEST,
+    Formatted,
+    bold,
+    clip,
+    code,
+    cut,
+    italic,
+    join,
+    pre,
+    quote,
+    split,
+    units,
+)
 from handraise.texts import t
 
 RESERVED = 1000
@@ -155,28 +168,26 @@ def _of_pieces(pieces: Sequence[_Paragraph]) -> CardLayout:
     shown, files = list(pieces), []
     for at in sorted(range(len(pieces)), key=lambda number: -pieces[number].content.units)[:_MOST_FILES]:
         if _paragraphs(shown).units > ROOM and pieces[at].content.units > _GLANCE:
-            files.append(_file(pieces[at].file, pieces[at].content))
+            files.append(_file(pieces[at].file, pieces[at].content.text))
             shown[at] = _Paragraph(_glance(pieces[at].content, pieces[at].file, _GLANCE), pieces[at].file)
     if _paragraphs(shown).units <= ROOM:
         return CardLayout((), _paragraphs(shown), tuple(files))
     whole = _paragraphs(pieces)
-    return CardLayout((), _glance(whole, _WHOLE, ROOM), (_file(_WHOLE, whole),))
+    return CardLayout((), _glance(whole, _WHOLE, ROOM), (_file(_WHOLE, whole.text),))
 
 
 def _of_plan(card: Card, plan: str, choices: Formatted) -> CardLayout:
     """In as many messages as it needs."""
-    warnings = [_shown(each) for each in card.evidence if each.kind == "warning"]
-    head = bold(marked(card.headline))
-    content = join("\n\n", [head, _headings(evidence(plan).strip("\n")), *warnings])
+    notes = [_shown(each) for each in card.evidence if each.kind == "warning"]
+    headline, text = bold(marked(card.headline)), evidence(plan).strip("\n")
     room = ROOM - choices.units - 2
-    *before, last = split(content)
+    if units(text) > _MOST_PARTS * ROOM:
+        shown = _glance(quote(text), _FILES["plan"], room // 2)
+        return CardLayout((), join("\n\n", [headline, shown, *notes, choices]), (_file(_FILES["plan"], text),))
+    *before, last = split(join("\n\n", [headline, _headings(text), *notes]))
     if last.units > room:
         *more, last = split(last, room)
         before += more
-    if len(before) >= _MOST_PARTS:
-        file = _FILES["plan"]
-        shown = join("\n\n", [_glance(content, file, room), choices])
-        return CardLayout((), shown, (_file(file, Formatted(evidence(plan))),))
     return CardLayout(tuple(before), join("\n\n", [last, choices]), ())
 
 
@@ -192,7 +203,7 @@ def _of_steps(steps: Sequence[Step], step: Step, kind: str) -> CardLayout:
     if all(each.units <= ROOM for each in every):
         return CardLayout((), cut(shown, ROOM), ())
     name = f"{kind}.txt"
-    return CardLayout((), _glance(shown, name, ROOM), (_file(name, join("\n\n\n", every)),))
+    return CardLayout((), _glance(shown, name, ROOM), (_file(name, join("\n\n\n", every).text),))
 
 
 def _of_step(step: Step) -> Formatted:
@@ -202,7 +213,10 @@ def _of_step(step: Step) -> Formatted:
         for number, row in enumerate(step.rows, 1)
         if row.preview.strip()
     )
-    return join("\n\n", [each for each in (asked, numbered(step.rows), *previews) if each.text.strip()])
+    default = "" if step.rows or not step.first else t("telegram.card.default", text=evidence(step.first))
+    return join(
+        "\n\n", [each for each in (asked, numbered(step.rows), Formatted(default), *previews) if each.text.strip()]
+    )
 
 
 def _numbered(number: int, row: Row) -> Formatted:
@@ -216,8 +230,10 @@ def _paragraphs(pieces: Iterable[_Paragraph]) -> Formatted:
 
 def _glance(content: Formatted, file: str, room: int) -> Formatted:
     note = italic(marked(t("telegram.card.in_file", file=file)))
-    return content if content.units <= room else join("\n", [cut(content, room - note.units - 1), note])
+    if content.units <= room:
+        return content
+    return join("\n", [cut(clip(content, 0, room), room - note.units - 1), note])
 
 
-def _file(name: str, content: Formatted) -> CardFile:
-    return CardFile(name, content.text.encode("utf-8", "replace") + b"\n")
+def _file(name: str, text: str) -> CardFile:
+    return CardFile(name, text.encode("utf-8", "replace") + b"\n")

@@ -8,11 +8,14 @@ from msgspec import Raw, Struct
 from handraise.surfaces.telegram.formatted import ELLIPSIS, LONGEST, LONGEST_CAPTION, Formatted, cut
 from handraise.surfaces.telegram.outgoing import (
     ChatPlace,
+    CloseTopic,
     CreateTopic,
     DeleteMessage,
     EditText,
     Keyboard,
     Outgoing,
+    RenameTopic,
+    ReopenTopic,
     SendDraft,
     SendFile,
     SendText,
@@ -49,8 +52,13 @@ def call_for(outgoing: Outgoing) -> MethodCall:
         case DeleteMessage():
             return MethodCall("deleteMessage", {"chat_id": outgoing.place.chat, "message_id": outgoing.message})
         case CreateTopic():
-            name = cut(Formatted(_whole(outgoing.name.strip()) or ELLIPSIS), LONGEST_TOPIC).text
-            return MethodCall("createForumTopic", {"chat_id": outgoing.place.chat, "name": name})
+            return MethodCall("createForumTopic", {"chat_id": outgoing.place.chat, "name": _topic_name(outgoing.name)})
+        case RenameTopic():
+            return MethodCall("editForumTopic", _place(outgoing.place) | {"name": _topic_name(outgoing.name)})
+        case CloseTopic():
+            return MethodCall("closeForumTopic", _place(outgoing.place))
+        case ReopenTopic():
+            return MethodCall("reopenForumTopic", _place(outgoing.place))
         case _:
             assert_never(outgoing)
 
@@ -65,7 +73,7 @@ def read_result(outgoing: Outgoing, result: Raw) -> Sent | None:
                 return Sent(topic=msgspec.json.decode(result, type=_TopicNumber).message_thread_id)
             case EditText():
                 return Sent(outgoing.message)
-            case SendDraft() | DeleteMessage():
+            case SendDraft() | DeleteMessage() | RenameTopic() | CloseTopic() | ReopenTopic():
                 return Sent()
             case _:
                 assert_never(outgoing)
@@ -79,6 +87,10 @@ class _MessageNumber(Struct):
 
 class _TopicNumber(Struct):
     message_thread_id: int
+
+
+def _topic_name(name: str) -> str:
+    return cut(Formatted(_whole(name.strip()) or ELLIPSIS), LONGEST_TOPIC).text
 
 
 def _sending(outgoing: SendText | SendFile) -> Params:
