@@ -9,6 +9,7 @@ from handraise.api.guard import TrustedProxy
 from handraise.api.origins import spelled
 from handraise.claude.command import environment
 from handraise.claude.locate import locate
+from handraise.cli.telegram_config import telegram_config
 from handraise.config.files import load_layers, settings_file, token_file
 from handraise.config.reading import project_rules, read_layers
 from handraise.config.settings import Settings, database_file, seconds_or_none
@@ -60,6 +61,7 @@ def service(
             settings.store.max_journals_mib * MIB,
         ),
         push=PushConfig(settings.push.enabled, settings.push.contact, settings.push.private_addresses),
+        telegram=telegram_config(settings.telegram, environ),
     )
 
 

@@ -46,5 +46,5 @@ def _zone(name: str) -> tzinfo:
             return ZoneInfo(name)
         with _LOCAL_TIME.open("rb") as file:
             return ZoneInfo.from_file(file)
-    except (OSError, ValueError):
+    except (OSError, ValueError, KeyError):
         return UTC

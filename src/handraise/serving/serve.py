@@ -7,7 +7,7 @@ import resource
 import signal
 import ssl
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -29,7 +29,7 @@ from handraise.api.requests import Route
 from handraise.api.server import Listener, listen_on_port, listen_on_socket
 from handraise.api.static import StaticPage
 from handraise.api.stream import Streams
-from handraise.api.telegram import TelegramRoutes, TelegramState
+from handraise.api.telegram import TelegramRoutes, TelegramState, UnreachableChat
 from handraise.api.workspace import SyncRoutes
 from handraise.auth import Auth
 from handraise.client.state import usual_state_folder
@@ -132,17 +132,18 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     hooks = HookRoutes(opened, agent_routes.knowledge(terminals=True), folder, streams.closing)
     metrics = Metrics(opened, config.state, streams)
     notifier = _notifier(config, opened, auth)
+    link_base = _link_base(config, base)
+    bot = _telegram(config, opened, link_base)
     more = (
         metrics.route(),
         *workspaces.routes(),
         Pictures(opened.store).route(),
         *DeviceRoutes(notifier).routes(),
-        *TelegramRoutes(TelegramState).routes(),
+        *TelegramRoutes(lambda: _telegram_state(bot)).routes(),
         *agent_routes.routes(),
         *hooks.routes(),
     )
-    link_base = _link_base(config, base)
-    app = _app(config, opened, auth, base, link_base, streams, more)
+    app = _app(config, opened, auth, base, link_base, streams, bot, more)
     metrics.statuses = app.answered
     here, elsewhere = room(config.limit, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     listeners = [
@@ -150,10 +151,10 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         Listener(app, listen_on_socket(config.state / "hub.sock"), most=here, is_agent=opened.pool.has_raised),
     ]
     retention = Retention(opened.store, config.state / "sessions", now, config.retention)
-    async with auth, metrics, agent_routes, hooks, notifier, retention, _up(listeners, streams):
-        async with _telegram(config, opened, link_base) as bot:
-            with _address(config.state, base):
-                yield RunningHub(opened, app, auth, base, link_base, offer.is_open, bot)
+    serves = _up(listeners, streams)
+    async with auth, metrics, agent_routes, hooks, notifier, retention, serves, bot or nullcontext():
+        with _address(config.state, base):
+            yield RunningHub(opened, app, auth, base, link_base, offer.is_open, bot)
 
 
 def where(state: Path) -> str | None:
@@ -187,7 +188,14 @@ def signals() -> Iterator[asyncio.Event]:
 
 
 def _app(
-    config: ServeConfig, opened: Hub, auth: Auth, base: str, link_base: str, streams: Streams, more: tuple[Route, ...]
+    config: ServeConfig,
+    opened: Hub,
+    auth: Auth,
+    base: str,
+    link_base: str,
+    streams: Streams,
+    bot: "TelegramBot | None",
+    more: tuple[Route, ...],
 ) -> WebApp:
     secure = config.tls_cert is not None or config.behind_proxy
     # Browsers send a cookie to every port of a host: two hubs must not overwrite each other's.
@@ -214,6 +222,7 @@ def _app(
         offer=HookOffer(config.state),
         no_sandbox=opened.wall.missing,
         unsafe_claude=lambda: opened.pool.unsafe_version,
+        telegram_trouble=lambda: _telegram_state(bot).trouble,
     )
     return WebApp(guard, login, streams, page, more)
 
@@ -230,9 +239,10 @@ def _notifier(config: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
     )
 
 
-def _telegram(config: ServeConfig, opened: Hub, link_base: str) -> "AbstractAsyncContextManager[TelegramBot | None]":
+def _telegram(config: ServeConfig, opened: Hub, link_base: str) -> "TelegramBot | None":
+    """The bot, imported only by hubs that have one."""
     if config.telegram is None:
-        return nullcontext()
+        return None
     module = importlib.import_module("handraise.surfaces.telegram.bot")
     sessions = importlib.import_module("handraise.surfaces.telegram.sessions")
     bot: TelegramBot = module.TelegramBot(
@@ -245,6 +255,14 @@ def _telegram(config: ServeConfig, opened: Hub, link_base: str) -> "AbstractAsyn
         sessions.TelegramSessions,
     )
     return bot
+
+
+def _telegram_state(bot: "TelegramBot | None") -> TelegramState:
+    if bot is None:
+        return TelegramState()
+    status = bot.status()
+    chats = tuple(UnreachableChat(each.chat, each.reason) for each in status.chats)
+    return TelegramState(True, status.bot, status.trouble, chats, status.waiting)
 
 
 @asynccontextmanager
