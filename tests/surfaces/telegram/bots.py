@@ -25,7 +25,7 @@ from handraise.surfaces.telegram.outgoing import ChatPlace
 from handraise.surfaces.telegram.people import Member, TelegramConfig
 from handraise.surfaces.telegram.session_side import SessionTools
 from handraise.texts import t
-from surfaces.telegram.bot_api import TOKEN, ApiCall, BotApi, bot_api
+from surfaces.telegram.bot_api import TOKEN, BotApi, bot_api
 from surfaces.telegram.chats import DEADLINE, ShownMessage
 from surfaces.telegram.people import Someone
 
@@ -183,10 +183,6 @@ class BotRig:
         """Whether the bot knows that this message arrived."""
         found = "SELECT 1 FROM card_messages WHERE chat = ? AND message = ?"
         return bool(self._rows(found, (message.chat.number, message.number)))
-
-    def sends(self) -> list[ApiCall]:
-        """Every message that was sent, whether it arrived or not."""
-        return [each for each in self.api.calls if each.method == "sendMessage"]
 
     def configure(self, **settings: Any) -> None:
         """For the next bot."""
