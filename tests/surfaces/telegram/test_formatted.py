@@ -24,7 +24,7 @@ from handraise.surfaces.telegram.formatted import (
     units,
 )
 
-LETTERS = st.sampled_from(list("ab .\n\t-") + ["é", "e\u0301", "漢", "😀", "👍🏽", "👩\u200d💻", "🇩🇪", "\u2028"])
+LETTERS = st.sampled_from([*"ab .\n\t-", "é", "e\u0301", "漢", "😀", "👍🏽", "👩\u200d💻", "🇩🇪", "\u2028"])
 WORDS = st.lists(LETTERS, max_size=60).map("".join)
 STYLES = st.sampled_from([bold, italic, strike, quote, code, pre, plain])
 
@@ -143,7 +143,7 @@ def test_blank_text_has_no_parts(blank: str) -> None:
 
 
 def test_parts_end_at_paragraphs_then_lines_then_words() -> None:
-    assert texts(split(Formatted("one two\n\nthree\nfour"), 16)) == ["one two", "three\nfour"]
+    assert texts(split(Formatted("one, two\n\nthree\nfour"), 16)) == ["one, two", "three\nfour"]
     assert texts(split(Formatted("one two\nthree\nfour five"), 16)) == ["one two\nthree", "four five"]
     assert texts(split(Formatted("one two three four"), 10)) == ["one two", "three four"]
     assert texts(split(Formatted("abcdefghij"), 4)) == ["abcd", "efgh", "ij"]
