@@ -64,21 +64,11 @@ IMPURE = {
 PURE_FILES = {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notices", "sealing")} | {
     f"surfaces/telegram/{name}.py"
     for name in (
-        "attachments",
-        "bot_types",
-        "chat_queue",
         "commands",
+        "conversation",
         "deliveries",
-        "final",
-        "formatted",
         "incoming",
-        "markdown",
-        "methods",
-        "outgoing",
-        "pacing",
         "people",
-        "progress",
-        "refusals",
     )
 }
 # An allowlist, so that an unexpected module isn't allowed. Each of these only computes.

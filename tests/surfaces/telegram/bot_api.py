@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -58,6 +58,8 @@ class BotApi:
         self.calls: list[ApiCall] = []
         self.restart_conflict = restart_conflict
         """For how long getUpdates is refused after a poller was cut off, in Telegram's seconds."""
+        self.control: Callable[[str, dict[str, Any]], Awaitable[Any]] | None = None
+        """What answers below `/control/`, if this is a process of its own."""
         self._conflict_until = 0.0
         self._out = False
         self._mistakes: list[Exception] = []
@@ -171,6 +173,8 @@ class BotApi:
         """Nothing means that the connection breaks."""
         if request.path.startswith("/file/"):
             return self._download(request.path)
+        if self.control and request.path.startswith("/control/"):
+            return envelope(await self.control(request.path.removeprefix("/control/"), request.params.values))
         prefix, _, name = request.path.removeprefix("/bot").rpartition("/")
         if prefix != self.token:
             return refusal(RuleBroken(401, "Unauthorized"))

@@ -5,8 +5,9 @@ from typing import Literal
 
 from surfaces.telegram.rules import RuleBroken
 
-Fault = Literal["500", "502", "silent", "silent-after", "drop", "drop-after"]
-"""`silent` never answers, `drop` breaks the connection: before the call took effect, or after it did."""
+Fault = Literal["works", "500", "502", "silent", "silent-after", "drop", "drop-after"]
+"""`works` lets a call pass, so that the fault after it meets the next one. `silent` never answers, `drop` breaks the
+connection: before the call took effect, or after it did."""
 ANY = "*"
 
 

@@ -207,3 +207,10 @@ async def test_any_error_can_be_asked_for(api: BotApi, bot: BareClient, ana: Som
         assert (await bot.answer("sendMessage", chat_id=ana.number, text="a"))["parameters"] == {"retry_after": 7}
     await bot.call("sendMessage", chat_id=ana.number, text="a")
     assert (api.count("sendMessage"), api.count("sendMessage", 429), api.refused) == (1, 2, 0)
+
+
+async def test_a_fault_can_meet_a_later_call(api: BotApi, bot: BareClient, ana: Someone) -> None:
+    api.fail("sendMessage", "works")
+    api.refuse("sendMessage", 400, "Bad Request: MADE_UP")
+    await bot.call("sendMessage", chat_id=ana.number, text="a")
+    assert await bot.refusal("sendMessage", chat_id=ana.number, text="b") == "400 Bad Request: MADE_UP"

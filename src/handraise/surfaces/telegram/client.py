@@ -188,6 +188,9 @@ class BotClient:
             return BotUnreached(type(error).__name__, certain=False)
         if body is None:
             return BotRefused(413, "the answer is too large")
+        if response.status_code != httpx2.codes.OK and self._token:
+            # A server may quote the URL that it refuses.
+            body = body.replace(self._token.encode(), b"***")
         return _Answer(response.status_code, body, response.headers.get("retry-after", ""))
 
     def _read(self, answer: "_Answer") -> Raw:
@@ -195,17 +198,8 @@ class BotClient:
         if envelope is None:
             raise _no_envelope(answer)
         if not envelope.ok:
-            raise self._refusal(answer, envelope)
+            raise _refusal(answer, envelope)
         return envelope.result
-
-    def _refusal(self, answer: "_Answer", envelope: "_Envelope") -> BotRefused:
-        parameters = envelope.parameters
-        pause = parameters.retry_after
-        pause = None if pause is None else min(max(pause, 0.0), LONGEST_RETRY)
-        reason = envelope.description.replace(self._token, "***") if self._token else envelope.description
-        return BotRefused(
-            envelope.error_code or answer.status, reason[:_LONGEST_REASON], pause, parameters.migrate_to_chat_id
-        )
 
 
 def check_api(api: str) -> str:
@@ -261,6 +255,12 @@ class _Envelope(Struct):
     error_code: int = 0
     description: str = ""
     parameters: _Parameters = _Parameters()
+
+
+def _refusal(answer: _Answer, envelope: _Envelope) -> BotRefused:
+    pause, moved = envelope.parameters.retry_after, envelope.parameters.migrate_to_chat_id
+    pause = None if pause is None else min(max(pause, 0.0), LONGEST_RETRY)
+    return BotRefused(envelope.error_code or answer.status, envelope.description[:_LONGEST_REASON], pause, moved)
 
 
 def _no_envelope(answer: _Answer) -> BotError:

@@ -24,11 +24,14 @@ class Rate(Struct, frozen=True):
 
 
 class PaceLimits(Struct, frozen=True):
-    """What Telegram lets a bot send. Its own limits for a private chat and over all are a little higher."""
+    """What Telegram lets a bot send: about one message a second in a private chat, 20 a minute in a group, 30 a second.
+
+    Over all it is less, and evenly spread: calls overlap, and those of two seconds may arrive in one.
+    """
 
     private: Rate = Rate(burst=3, every=1.0, most=60, within=60.0)
     group: Rate = Rate(burst=5, every=3.0, most=20, within=60.0)
-    total: Rate = Rate(burst=25, every=0.0, most=25, within=1.0)
+    total: Rate = Rate(burst=4, every=1 / 22, most=25, within=1.0)
 
 
 _ROOM: dict[Priority, tuple[int, int]] = {"card": (0, 0), "reply": (1, 2), "progress": (2, 5)}

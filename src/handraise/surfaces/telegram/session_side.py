@@ -92,6 +92,10 @@ class SessionSide(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
+    def place_of(self, session: str) -> ChatPlace | None:
+        """The session's own topic, if it has one: its cards go there."""
+        ...
+
     async def message(self, member: Member, message: IncomingMessage) -> None:
         """A message that is neither a command nor a reply to a card."""
         ...
