@@ -55,11 +55,11 @@ class SessionView:
     ) -> None:
         self.record = LinkRecord(tools.ledger, link)
         self.progress = Progress()
-        self.message = ProgressMessage(tools, self.record, self.progress)
+        self.changed = asyncio.Event()
+        self.message = ProgressMessage(tools, self.record, self.progress, self.changed.set)
         self.seen = 0
         """The newest item that was received."""
         self.catching_up = False
-        self.changed = asyncio.Event()
         self.is_running = False
         self._tools = tools
         self._beat = beat
