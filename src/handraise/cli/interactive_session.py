@@ -36,7 +36,7 @@ from handraise.desk.interface import (
 from handraise.desk.remote import RemoteDesk
 from handraise.model.asks import ask_as_json
 from handraise.model.sessions import Session
-from handraise.surfaces.terminal.lines import one_line
+from handraise.present.harmless import one_line
 from handraise.surfaces.terminal.session import TerminalSession
 from handraise.surfaces.terminal.signals import told_by_signals
 from handraise.surfaces.terminal.timeline import Timeline
