@@ -1,16 +1,13 @@
 """Stories of hubs that adopt a Claude and compare what is open with what it says it waits on."""
 
-import sys
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from handraise.claude.locate import locate
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
-from handraise.hub.hub import Hub, HubConfig, hub
+from handraise.hub.hub import Hub
 from handraise.model.answers import Allow
 from handraise.model.asks import Ask, Origin, Withdrawn
 from handraise.model.items import AskDelivered, Content, Frame, Notice, TurnEnded
@@ -22,15 +19,6 @@ from handraise.store.sqlite.store import SqliteStore
 from stories.house import House, next_ask, seen
 from stories.timeline import only, texts, times
 
-DAMAGE = """
-import sys
-intact = True
-for line in sys.stdin:
-    if intact and '"can_use_tool"' in line:
-        intact, line = False, line[:40] + chr(10)
-    sys.stdout.write(line)
-    sys.stdout.flush()
-"""
 NEVER = Rule("never", "deny", command="touch never *", message="Not here.")
 
 
@@ -117,17 +105,3 @@ async def test_an_ask_that_claude_does_not_wait_on_is_withdrawn_and_the_other_st
         assert settlement.reason == "Claude no longer waits for this request"
         assert [each.id for each in await second.desk.asks(session=ask.session)] == [ask.id]
         await finish(second, ask)
-
-
-async def test_a_request_whose_line_was_damaged_is_asked_because_claude_says_that_it_waits(tmp_path: Path) -> None:
-    async with House(tmp_path, work, rules=[NEVER]) as home:
-        (tmp_path / "damage.py").write_text(DAMAGE)
-        program = tmp_path / "claude"
-        program.write_text(f'#!/bin/sh\n"{locate()}" "$@" | "{sys.executable}" "{tmp_path}/damage.py"\n')
-        program.chmod(0o755)
-        async with hub(HubConfig(tmp_path / "state", program, home.environment, rules=[NEVER])) as opened:
-            ask = await begin(opened, home)
-            assert differences(await finish(opened, ask)) == [
-                "Claude says that it waits for an answer, but no request is open here.",
-                "Claude was waiting for a request that the hub didn't know. It is open now.",
-            ]

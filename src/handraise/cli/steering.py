@@ -23,6 +23,23 @@ def say(session: str, text: str | None, state: str | None) -> None:
 
 @click.command()
 @click.argument("session", shell_complete=completion.steerable)
+@click.argument("action")
+@state_option
+def allow(session: str, action: str, state: str | None) -> None:
+    """Allow one retry of a call that Claude Code denied without asking.
+
+    ACTION is the ID in `action.denied`. Only exactly this call is allowed, once.
+
+    \b
+    handraise attach s_… --json | jq -r 'select(.type == "action.denied" and .allowable_until).action'
+    handraise allow s_… toolu_…
+    """
+    path = f"/api/sessions/{quote(session, safe='')}/denied/{quote(action, safe='')}/allow"
+    HubClient(state_folder(state)).post(path)
+
+
+@click.command()
+@click.argument("session", shell_complete=completion.steerable)
 @state_option
 def interrupt(session: str, state: str | None) -> None:
     """Interrupt the current turn of a session."""

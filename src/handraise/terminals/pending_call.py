@@ -26,7 +26,7 @@ class PendingCall:
         """Further lines, each complete. What isn't understood is passed over."""
         for line in lines:
             try:
-                entry = msgspec.json.decode(line, type=_Entry)
+                entry = msgspec.json.decode(line, type=_CallLine)
             except (msgspec.MsgspecError, RecursionError):
                 continue
             if entry.type in ("assistant", "user") and not entry.is_sidechain and entry.message is not None:
@@ -47,14 +47,14 @@ class PendingCall:
                     pass
 
 
-class _Message(Struct):
+class _CallMessage(Struct):
     content: Any = None
 
 
-class _Entry(Struct):
+class _CallLine(Struct):
     type: str = ""
     is_sidechain: bool = msgspec.field(name="isSidechain", default=False)
-    message: _Message | None = None
+    message: _CallMessage | None = None
 
 
 def _title(tool: str, fields: dict[str, Any]) -> str:
