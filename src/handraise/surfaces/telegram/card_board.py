@@ -9,12 +9,14 @@ from typing import Self
 
 from handraise.desk.interface import Desk, NotFound
 from handraise.model.asks import Ask
-from handraise.surfaces.telegram.card_sender import AskOrigin, CardSender, CardServices
+from handraise.surfaces.telegram.card_sender import CardSender, CardServices
 from handraise.surfaces.telegram.deliveries import Delivery
+from handraise.surfaces.telegram.keyed_locks import KeyedLocks
 from handraise.surfaces.telegram.ledger import Ledger
 from handraise.surfaces.telegram.outgoing import ChatPlace
 from handraise.surfaces.telegram.people import People
 from handraise.surfaces.telegram.reach import Reach
+from handraise.surfaces.telegram.rendered import AskOrigin
 from handraise.surfaces.telegram.session_side import MessageQueue
 
 _STOPPING = 5.0
@@ -42,7 +44,9 @@ class CardBoard:
         self._ledger = ledger
         self._second = second
         self._people = people
-        self._services = CardServices(ledger, outbox, people, reach, clock, entropy, self.move, links, second)
+        self._services = CardServices(
+            ledger, outbox, people, reach, clock, entropy, self.move, KeyedLocks(), links, second
+        )
         self._senders: dict[tuple[str, ChatPlace], CardSender] = {}
         self._tasks: dict[tuple[str, ChatPlace], asyncio.Task[None]] = {}
         self._open: dict[str, Ask] = {}
