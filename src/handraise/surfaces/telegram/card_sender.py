@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from handraise.model.asks import Ask
+from handraise.model.asks import Ask, Expired
 from handraise.surfaces.telegram import deliveries
 from handraise.surfaces.telegram.buttons import BoundButton
 from handraise.surfaces.telegram.cards import CardButton
@@ -102,6 +102,16 @@ class CardSender:
     @property
     def state(self) -> CardState:
         return msgspec.json.decode(self.delivery.state, type=CardState) if self.delivery.state else CardState()
+
+    @property
+    def is_open(self) -> bool:
+        return self.ask is not None and self.ask.settlement is None
+
+    def update(self, ask: Ask) -> None:
+        """This is what the ask is now. What was read before it was settled comes too late, and changes nothing."""
+        if self.ask is None or _progress(ask) > _progress(self.ask):
+            self.ask = ask
+        self.wake()
 
     def wake(self) -> None:
         self._changed.set()
@@ -316,6 +326,17 @@ class CardSender:
 
     async def _save(self) -> None:
         await self._services.ledger.save_delivery(self.delivery)
+
+
+def _progress(ask: Ask) -> int:
+    """How far an ask is: open, expired, over. It never goes back."""
+    match ask.settlement:
+        case None:
+            return 0
+        case Expired(late=None):
+            return 1
+        case _:
+            return 2
 
 
 def _is_topic_gone(reason: str) -> bool:
