@@ -214,6 +214,8 @@ class SessionView:
                     if isinstance(result, Sent):
                         await self.record.advance(result.message)
                 await self.message.record_late()
+        # A write that was under way may have been cancelled with everything else.
+        await self.record.save()
 
     def _message(self, content: Formatted | AnswerFile, *, silent: bool) -> SendText | SendFile:
         if isinstance(content, AnswerFile):
