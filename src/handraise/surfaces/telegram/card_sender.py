@@ -46,7 +46,14 @@ from handraise.surfaces.telegram.outgoing import (
 )
 from handraise.surfaces.telegram.people import People
 from handraise.surfaces.telegram.reach import Reach
-from handraise.surfaces.telegram.rendered import AskOrigin, RenderedCard, open_card, retired_card, settled_card
+from handraise.surfaces.telegram.rendered import (
+    AskOrigin,
+    RenderedCard,
+    card_link,
+    open_card,
+    retired_card,
+    settled_card,
+)
 from handraise.surfaces.telegram.session_side import MessageQueue
 
 _AFTER_A_FAULT = 5.0
@@ -173,7 +180,7 @@ class CardSender:
             return retired_card()
         if self.ask.settlement is not None:
             return settled_card(self.ask, self.origin)
-        link = f"{self._services.links}/#card-{self.ask.id}"
+        link = card_link(self._services.links, self.ask.id)
         may_answer = self._services.people.may_answer_at(self.delivery.place)
         return open_card(self.ask, self.origin, self.state, link, with_buttons=may_answer)
 
