@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from handraise.model.asks import Ask
+from handraise.model.asks import Ask, Expired
 from handraise.surfaces.telegram import deliveries
 from handraise.surfaces.telegram.buttons import BoundButton
 from handraise.surfaces.telegram.cards import CardButton
@@ -46,7 +46,14 @@ from handraise.surfaces.telegram.outgoing import (
 )
 from handraise.surfaces.telegram.people import People
 from handraise.surfaces.telegram.reach import Reach
-from handraise.surfaces.telegram.rendered import AskOrigin, RenderedCard, open_card, retired_card, settled_card
+from handraise.surfaces.telegram.rendered import (
+    AskOrigin,
+    RenderedCard,
+    card_link,
+    open_card,
+    retired_card,
+    settled_card,
+)
 from handraise.surfaces.telegram.session_side import MessageQueue
 
 _AFTER_A_FAULT = 5.0
@@ -102,6 +109,16 @@ class CardSender:
     @property
     def state(self) -> CardState:
         return msgspec.json.decode(self.delivery.state, type=CardState) if self.delivery.state else CardState()
+
+    @property
+    def is_open(self) -> bool:
+        return self.ask is not None and self.ask.settlement is None
+
+    def update(self, ask: Ask) -> None:
+        """This is what the ask is now. What was read before it was settled comes too late, and changes nothing."""
+        if self.ask is None or _progress(ask) > _progress(self.ask):
+            self.ask = ask
+        self.wake()
 
     def wake(self) -> None:
         self._changed.set()
@@ -163,7 +180,7 @@ class CardSender:
             return retired_card()
         if self.ask.settlement is not None:
             return settled_card(self.ask, self.origin)
-        link = f"{self._services.links}/#card-{self.ask.id}"
+        link = card_link(self._services.links, self.ask.id)
         may_answer = self._services.people.may_answer_at(self.delivery.place)
         return open_card(self.ask, self.origin, self.state, link, with_buttons=may_answer)
 
@@ -187,6 +204,7 @@ class CardSender:
         result = await self._send(await self._outgoing(action, card), action, card)
         match result:
             case Sent(message=message):
+                self._services.reach.regain(self.delivery.place.chat)
                 self.delivery = self._arrived(action, message, card.look.shown)
             case Gone() if isinstance(action, EditCopy):
                 self.delivery = deliveries.copy_gone(self.delivery, action.copy.message)
@@ -316,6 +334,17 @@ class CardSender:
 
     async def _save(self) -> None:
         await self._services.ledger.save_delivery(self.delivery)
+
+
+def _progress(ask: Ask) -> int:
+    """How far an ask is: open, expired, over. It never goes back."""
+    match ask.settlement:
+        case None:
+            return 0
+        case Expired(late=None):
+            return 1
+        case _:
+            return 2
 
 
 def _is_topic_gone(reason: str) -> bool:

@@ -1,5 +1,7 @@
 """A card as all of its messages, and what identifies them. Pure."""
 
+from urllib.parse import urlsplit
+
 from msgspec import Struct
 
 from handraise.model.asks import Ask
@@ -37,6 +39,13 @@ def open_card(ask: Ask, origin: AskOrigin, state: CardState, link: str, *, with_
     return RenderedCard(
         before, messages.parts[-1], keyboard, CardLook(len(before), shown, is_open=True), state.revision
     )
+
+
+def card_link(page: str, ask: str) -> str:
+    """Where the page shows it; empty if the page can't be reached from a phone."""
+    host = urlsplit(page).hostname or ""
+    is_local = host == "localhost" or host.startswith("127.") or host == "::1"
+    return "" if is_local or not host else f"{page}/#card-{ask}"
 
 
 def settled_card(ask: Ask, origin: AskOrigin) -> RenderedCard:
