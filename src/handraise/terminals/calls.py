@@ -31,8 +31,10 @@ LOOK = 0.1
 """How often Claude's state is read while it waits, in seconds."""
 _SETTLING = 1.0
 """How long Claude may take to write down that a dialog is gone, after it closed the connection."""
-HIDDEN = 60.0
-"""How long people are asked here before a hidden dialog of a sub-agent is shown in the terminal, in seconds."""
+HIDDEN = 600.0
+"""How long people are asked here before a hidden dialog of a sub-agent is shown in the terminal, in seconds.
+
+Then only the terminal can answer, so people get time to pick up their phone."""
 _LONGEST_TOOL = 3600.0
 """How long a decision is looked for in the transcript: Claude Code may write it when the tool has finished."""
 _PATIENT = Patience()
