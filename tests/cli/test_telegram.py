@@ -13,7 +13,9 @@ from typing import Any
 import pexpect
 import pytest
 
+from api.served import served
 from handraise.cli.telegram_setup import code_message
+from handraise.surfaces.telegram.people import Member, TelegramConfig
 from surfaces.telegram.bot_api import BOT, TOKEN, BotApi, bot_api
 from surfaces.telegram.chats import FakeChat
 from surfaces.telegram.people import Someone
@@ -249,6 +251,24 @@ async def test_a_second_program_that_polls_is_told_and_setup_goes_on_without_it(
         ana.write(code)
         await desk.sees("Received from Ana")
         assert await desk.end() == 0
+
+
+async def test_a_running_hub_with_the_same_bot_is_named_by_setup_and_status(tmp_path: Path) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        desk.write(f"[telegram]\ntoken = '{TOKEN}'\nallowed = [1001]\napi = '{desk.api.base}'\n")
+        desk.api.someone(1001, "Ana").start()
+        config = TelegramConfig(TOKEN, (Member(1001, "ana", "admin"),), api=desk.api.base)
+        async with served(tmp_path, telegram=config) as hub, hub.client("viewer") as client:
+            while not (await client.get("/api/telegram")).json()["bot"]:
+                await asyncio.sleep(0.02)
+            code, _, errors = await desk.run("setup", "--yes")
+            assert (code, "The running hub uses @" in errors, "Stop the hub, run this again" in errors) == (
+                1,
+                True,
+                True,
+            )
+            code, output, _ = await desk.run("status")
+            assert (code, f"hub   The running hub is connected as @{BOT.username}." in output) == (0, True)
 
 
 async def test_what_cannot_be_merged_is_printed_instead(tmp_path: Path) -> None:
