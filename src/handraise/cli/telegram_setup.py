@@ -232,7 +232,7 @@ class TelegramSetup:
 
 
 class CodeReader:
-    """Reads the bot's messages until one has the code. Those before it are confirmed, and no hub gets them."""
+    """Reads the bot's messages until one has the code. No hub gets those before it."""
 
     def __init__(self, api: TelegramApi, address: str, seconds: float) -> None:
         self._api = api
@@ -249,7 +249,9 @@ class CodeReader:
                 self._offset = max(self._offset, int(update["update_id"]) + 1)
                 found = code_message(update.get("message"), code)
                 if found is not None:
-                    self._next(0)  # confirms it, so that a hub doesn't see it
+                    # In a private chat it stays for the hub, which learns from it that it can write there.
+                    if not found.is_private:
+                        self._next(0)
                     return found
         raise click.ClickException("Nobody sent the code in time. Nothing was changed. Run this again.")
 
@@ -293,7 +295,8 @@ def send_text(api: TelegramApi, chat: int, topic: int | None, text: str) -> None
 
 def code_message(message: dict[str, Any] | None, code: str) -> CodeMessage | None:
     """The message, if a person sent the code in it."""
-    if not message or code not in str(message.get("text", "")).upper().split():
+    words = str((message or {}).get("text", "")).split()
+    if not message or len(words) != 2 or words[0].partition("@")[0] != "/start" or words[1].upper() != code:
         return None
     sender, chat = message.get("from", {}), message["chat"]
     if sender.get("is_bot", True):

@@ -237,7 +237,6 @@ class SessionBed:
         async with TelegramSessions(tools, beat=BEAT) as self.side:
             yield self.side
 
-    @property
     def last(self) -> tuple[Any, ...]:
         """What a desk was asked to do last."""
         return self.acts[-1]

@@ -83,7 +83,7 @@ async def test_sessions_are_listed_and_one_is_opened_by_its_button(bed: SessionB
         opened = await bed.outbox.message("Reply to this message to write to Claude.")
         assert [button.label for row in opened.keyboard for button in row] in (["Interrupt", "Stop…"], ["Stop…"])
         await bed.write("hello")
-        assert bed.last[1] == "say"
+        assert bed.last()[1] == "say"
 
 
 async def test_a_reply_to_an_opened_session_reaches_it_in_a_group(bed: SessionBed) -> None:
@@ -94,7 +94,7 @@ async def test_a_reply_to_an_opened_session_reaches_it_in_a_group(bed: SessionBe
         await bed.outbox.message("Reply to this message")
         await bed.outbox.until(lambda: "501" in bed.ledger.rows["s_7", GROUP].detail)
         await bed.write("hello", BO, GROUP, reply_to=501)
-        assert bed.last[:4] == ("bo", "say", "s_7", "hello")
+        assert bed.last()[:4] == ("bo", "say", "s_7", "hello")
 
 
 async def test_old_answers_of_an_opened_session_are_not_sent(bed: SessionBed) -> None:
@@ -133,9 +133,9 @@ async def test_the_mode_is_shown_and_changed_but_never_to_never_ask(bed: Session
         shown = await bed.outbox.message("Permission mode of “Fix it”: Ask first")
         assert [button.label for row in shown.keyboard for button in row] == ["Accept edits", "Plan only"]
         assert await bed.press("Plan only", at=shown) == "Permission mode: Plan only"
-        assert bed.last == ("ana", "mode", "s_1", "plan")
+        assert bed.last() == ("ana", "mode", "s_1", "plan")
         await bed.write("/mode acceptEdits")
-        assert bed.last == ("ana", "mode", "s_1", "acceptEdits")
+        assert bed.last() == ("ana", "mode", "s_1", "acceptEdits")
         await bed.write("/mode bypassPermissions")
         assert len(bed.acts) == 3
         await bed.outbox.message("There is no such permission mode here.")
@@ -151,7 +151,7 @@ async def test_stop_asks_once(bed: SessionBed) -> None:
         assert await bed.press("Keep it running", at=question) == "“Fix it” keeps running."
         assert await bed.press("Stop it", CY, question) == "Requires the admin role (you are a viewer)."
         assert await bed.press("Stop it", at=question) == "Stopping “Fix it”."
-        assert bed.last == ("ana", "stop", "s_1")
+        assert bed.last() == ("ana", "stop", "s_1")
         edit = bed.outbox.of(EditText)[-1]
         assert (edit.content.text, edit.keyboard) == ("Stopping “Fix it”.", ())
 
@@ -168,13 +168,13 @@ async def test_interrupt_needs_to_know_which_session(bed: SessionBed) -> None:
     async with bed.running():
         first = await bed.write("/new one", place=GROUP)
         await bed.write("/interrupt", BO, GROUP)
-        assert bed.last == ("bo", "interrupt", "s_1")
+        assert bed.last() == ("bo", "interrupt", "s_1")
         await bed.write("/new two", place=GROUP)
         await bed.write("/interrupt", BO, GROUP)
-        assert bed.last[1] == "start"
+        assert bed.last()[1] == "start"
         await bed.outbox.message("Which session? Reply to one of its messages, or open it with /sessions.")
         await bed.write("/interrupt", BO, GROUP, reply_to=first.number)
-        assert bed.last == ("bo", "interrupt", "s_1")
+        assert bed.last() == ("bo", "interrupt", "s_1")
 
 
 async def test_a_session_that_has_ended_is_offered_to_be_resumed(bed: SessionBed) -> None:
@@ -185,9 +185,9 @@ async def test_a_session_that_has_ended_is_offered_to_be_resumed(bed: SessionBed
         await bed.write("go on")
         offer = await bed.outbox.message("“Fix it” has ended. Resume it, then send your message again.")
         assert await bed.press("Resume", at=offer) == "Resuming “Fix it”."
-        assert bed.last == ("ana", "resume", "s_1", None)
+        assert bed.last() == ("ana", "resume", "s_1", None)
         await bed.write("/resume and be quick")
-        assert bed.last == ("ana", "resume", "s_1", "and be quick")
+        assert bed.last() == ("ana", "resume", "s_1", "and be quick")
 
 
 async def test_resume_offers_what_has_ended(bed: SessionBed) -> None:
@@ -199,7 +199,7 @@ async def test_resume_offers_what_has_ended(bed: SessionBed) -> None:
         await bed.write("/resume", place=GROUP)
         offer = await bed.outbox.message("Which session do you want to resume?")
         assert await bed.press("1. Fix it", at=offer) == "Resuming “Fix it”."
-        assert bed.last == ("ana", "resume", "s_7", None)
+        assert bed.last() == ("ana", "resume", "s_7", None)
 
 
 async def test_a_muted_place_gets_neither_progress_nor_answers(bed: SessionBed) -> None:
@@ -252,7 +252,7 @@ async def test_a_session_gets_its_own_topic_with_its_title_closed_at_its_end(tmp
             assert bed.outbox.of(CreateTopic)[0].name == "Fix it"
             assert side.place_of("s_1") == own
             await bed.write("faster", place=own)
-            assert bed.last[:4] == ("ana", "say", "s_1", "faster")
+            assert bed.last()[:4] == ("ana", "say", "s_1", "faster")
             await bed.publish("s_1", SessionChanged("working", "default", None, "Fix the cart", 0.0))
             await bed.outbox.until(lambda: bed.outbox.of(RenameTopic) == [RenameTopic(own, "Fix the cart")])
             await bed.turn("s_1", "Done.")

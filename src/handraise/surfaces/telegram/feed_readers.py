@@ -25,7 +25,7 @@ SAVE_EVERY = 2.0
 log = logging.getLogger("handraise.telegram")
 
 
-class FeedReader(ABC):
+class BotFeedReader(ABC):
     """Runs until the feed ends. If its place is gone or the feed was too fast, it starts again."""
 
     def __init__(self, desk: Desk) -> None:
@@ -56,7 +56,7 @@ class FeedReader(ABC):
         """It fell behind."""
 
 
-class AskReader(FeedReader):
+class AskReader(BotFeedReader):
     """Tells the board which asks are open. Each start compares everything."""
 
     def __init__(self, desk: Desk, board: CardBoard) -> None:
@@ -88,7 +88,7 @@ class AskReader(FeedReader):
                 await self._board.settle(msgspec.json.decode(item.content, type=_SettledAsk).ask)
 
 
-class SessionReader(FeedReader):
+class SessionReader(BotFeedReader):
     """Hands every item and preview to the session side, from where it was before a restart."""
 
     def __init__(self, desk: Desk, side: SessionSide, ledger: Ledger, cursor: int | None) -> None:
