@@ -115,8 +115,11 @@ async def telegram_house(tmp: Path, script: Scripted) -> AsyncIterator[TelegramH
             yield TelegramHouse(home, hub, api, clock, ana)
 
 
-def make_bot(hub: Hub, config: TelegramConfig, folder: Path, clock: ShiftedClock) -> TelegramBot:
-    side = partial(TelegramSessions, beat=1 / PACE)
+def make_bot(
+    hub: Hub, config: TelegramConfig, folder: Path, clock: ShiftedClock, second: float = 1 / PACE
+) -> TelegramBot:
+    """`second` is how long one of Telegram's seconds takes."""
+    side = partial(TelegramSessions, beat=second)
     desk = hub.desk
     return TelegramBot(
         lambda person: desk.seat(person, SOURCE),
@@ -126,7 +129,7 @@ def make_bot(hub: Hub, config: TelegramConfig, folder: Path, clock: ShiftedClock
         os.urandom,
         "http://127.0.0.1:8420",
         side,
-        second=1 / PACE,
+        second=second,
     )
 
 
