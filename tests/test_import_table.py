@@ -83,6 +83,7 @@ PURE_FILES = {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notic
         "people",
         "progress",
         "refusals",
+        "rendered",
         "session_texts",
     )
 }

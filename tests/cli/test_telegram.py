@@ -137,6 +137,18 @@ async def test_from_a_token_to_the_first_message(tmp_path: Path) -> None:
         assert "No hub is running." in output
 
 
+async def test_someone_who_is_not_wanted_is_not_added_and_gets_no_message(tmp_path: Path) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        eve = desk.api.someone(1009, "Eve")
+        await set_up(desk, eve)
+        await desk.sees("Let them use the bot as approver")
+        desk.type("n")
+        await desk.sees("Nothing was changed.")
+        assert await desk.end() == 1
+        assert desk.config.read_text() == SETTINGS
+        assert eve.private.from_bot == []
+
+
 async def test_the_token_is_shown_nowhere(tmp_path: Path) -> None:
     async with at_a_desk(tmp_path) as desk:
         ana = desk.api.someone(1001, "Ana")

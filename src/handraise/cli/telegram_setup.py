@@ -83,7 +83,11 @@ class TelegramSetup:
         api, bot, is_new = self._bot()
         self._refuse_second_poller(bot)
         found = self._receive_code(api, bot)
-        changes = {**self._person(found), **self._place(found), **self._origin()}
+        person = self._person(found)
+        if found.is_private and not person and found.user not in self._written.get("allowed", ()):
+            click.echo("Nothing was changed.")
+            sys.exit(1)
+        changes = {**person, **self._place(found), **self._origin()}
         self._save(changes, api.token if is_new else None)
         self._greet(api, found)
         self._say_what_is_next()

@@ -314,6 +314,18 @@ async def test_an_album_goes_to_one_session(bed: SessionBed) -> None:
         assert [act[1] for act in bed.acts] == ["start", "say"]
 
 
+async def test_a_long_text_that_telegram_splits_goes_to_one_session(bed: SessionBed) -> None:
+    async with bed.running():
+        await bed.write("x" * 4096, place=SHOP)
+        await bed.write("y" * 4096, place=SHOP)
+        bed.pass_by(1)
+        await bed.write("the end", place=SHOP)
+        assert [act[1] for act in bed.acts] == ["start", "say", "say"]
+        bed.pass_by(4)
+        await bed.write("something else", place=SHOP)
+        assert bed.acts[-1][1] == "start"
+
+
 async def test_a_picture_that_claude_shows_is_sent(bed: SessionBed, tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()

@@ -3,7 +3,8 @@
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -110,21 +111,24 @@ class SessionReader(BotFeedReader):
         async with self._desk.follow(self._cursor) as follower:
             async for news in follower:
                 if isinstance(news, Preview):
-                    await self._side.preview(news)
+                    await self._show(self._side.preview(news), news.session)
                 else:
                     await self._read(news)
 
     async def _read(self, items: Sequence[Item]) -> None:
         for item in items:
-            try:
-                await self._side.item(item)
-            except Exception:  # outer boundary: one item must not hide the others
-                log.exception("an item could not be shown", extra={"session": item.session})
+            await self._show(self._side.item(item), item.session)
             self._cursor = item.cursor
         now = asyncio.get_running_loop().time()
         if now - self._saved_at >= SAVE_EVERY:
             self._saved_at = now
             await self.save()
+
+    async def _show(self, showing: Coroutine[Any, Any, None], session: str | None) -> None:
+        try:
+            await showing
+        except Exception:  # outer boundary: one item must not hide the others
+            log.exception("an item could not be shown", extra={"session": session})
 
     async def _lose_place(self) -> None:
         self._cursor = None

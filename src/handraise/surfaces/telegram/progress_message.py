@@ -87,10 +87,7 @@ class ProgressMessage:
 
     async def remove(self) -> None:
         """After the answer it is of no use. One that is still on its way is removed as well."""
-        if self._sending is not None:
-            sending, self._sending = self._sending, None
-            if not self._tools.outbox.withdraw(sending):
-                await self._record_result(await sending)
+        await self.record_late()
         self._shown = None
         number = self._record.link.progress
         if number is None:
@@ -102,6 +99,13 @@ class ProgressMessage:
             closed = Formatted(t("telegram.session.closed", title=one_line(self._progress.title)))
             await self._put(EditText(place, number, closed), self._key)
         await self._record.save(progress=None)
+
+    async def record_late(self) -> None:
+        """What hasn't gone yet is taken back; what is on its way is waited for."""
+        if self._sending is not None:
+            sending, self._sending = self._sending, None
+            if not self._tools.outbox.withdraw(sending):
+                await self._record_result(await sending)
 
     def _is_worth_it(self, now: datetime) -> bool:
         """A session that was just started is shown at once, so that people see it. A draft costs nothing."""
