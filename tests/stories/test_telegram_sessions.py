@@ -120,14 +120,16 @@ async def test_a_session_in_a_private_chat_survives_a_killed_hub_and_is_stopped_
         assert "Traceback" not in (tmp_path / "errors.txt").read_text()
 
 
-async def test_a_message_in_a_projects_topic_gets_a_topic_of_its_own(tmp_path: Path) -> None:
+async def test_a_message_in_a_projects_topic_starts_a_session_with_its_own_topic_that_survives_a_killed_hub(
+    tmp_path: Path,
+) -> None:
     async with bot_api(pace=PACE) as api, ScriptedModel({"work": work}) as model:
         ana = api.someone(1001, "Ana")
         team = api.forum("Team", ana)
         topic = ana.open_topic(team, "Shop")
         settle_in(tmp_path, settings(api, f'routes = {{shop = "{team.number}:{topic}"}}\nsession_topics = true\n'))
         environ = surroundings(tmp_path, model.url("work"))
-        async with serve(tmp_path, environ):
+        async with serve(tmp_path, environ) as hub:
             await add_shop(tmp_path)
             ana.write("Fix the cart", team, topic)
             progress = await team.button("Interrupt", DEADLINE)
@@ -135,6 +137,13 @@ async def test_a_message_in_a_projects_topic_gets_a_topic_of_its_own(tmp_path: P
             await team.until(lambda _: "Looking at the cart," in progress.text or None, DEADLINE)
             ana.write("faster", team, progress.topic)
             await team.until(lambda _: "1 message queued" in progress.text or None, DEADLINE)
+            hub.child.kill()
+            await hub.child.wait()
+
+        async with serve(tmp_path, environ):
+            before = progress.text
+            await team.until(lambda _: progress.text != before or None, DEADLINE)
+            assert [each.number for each in team.from_bot if "Interrupt" in each.buttons] == [progress.number]
             model.release("looking")
             answer = await message(team, "All green")
             assert answer.topic == progress.topic
@@ -145,6 +154,8 @@ async def test_a_message_in_a_projects_topic_gets_a_topic_of_its_own(tmp_path: P
             assert question.topic == progress.topic
             ana.press(question, "Stop it")
             await team.until(lambda _: team.topics[progress.topic or 0].closed or None, DEADLINE)
+        assert sum(each.text.startswith("All green") for each in team.from_bot) == 1, "an answer is sent once"
+        assert len(team.topics) == 2
         await stop_all(tmp_path, environ)
         assert api.refused == 0
         assert model.errors == []

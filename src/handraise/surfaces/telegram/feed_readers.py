@@ -131,7 +131,8 @@ class SessionReader(BotFeedReader):
             log.exception("an item could not be shown", extra={"session": session})
 
     async def _lose_place(self) -> None:
-        self._cursor = None
+        # Before the side reads everything: what comes while it reads is followed afterwards.
+        self._cursor = await self._desk.newest()
         await self._side.missed()
 
     def _continue(self, cursor: int) -> None:
