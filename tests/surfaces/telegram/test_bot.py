@@ -5,10 +5,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Deny
 from handraise.model.asks import Answered, Permission, Plan
 from handraise.model.projects import Options
+from handraise.surfaces.telegram.dispatch import read_command
 from handraise.surfaces.telegram.outgoing import ChatPlace
 from surfaces.telegram.bots import NEVER_SEEN, BotRig, rigged
 from surfaces.telegram.chats import FakeChat
@@ -285,6 +288,24 @@ async def test_a_press_that_takes_long_is_acknowledged_before_it_is_done(tmp_pat
         slow = rig.ana.press_data(card, data)
         assert await rig.press(rig.ana, card, "Deny") == "You denied `npm test`", "others don't wait for it"
         assert await slow.toast() == "Received"
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("/new fix it", ("new", "fix it")),
+        ("/new\nfix it\nnow", ("new", "fix it\nnow")),
+        ("/new fix\nit", ("new", "fix\nit")),
+        ("/New@My_Bot x", ("new", "x")),
+        ("/new@other x", ("", "")),
+        ("/", None),
+        ("/etc/passwd", None),
+        ("hello", None),
+        ("", None),
+    ],
+)
+def test_commands_are_read_as_people_write_them(text: str, command: tuple[str, str] | None) -> None:
+    assert read_command(text, "my_bot") == command
 
 
 @asynccontextmanager

@@ -204,6 +204,7 @@ class CardSender:
         result = await self._send(await self._outgoing(action, card), action, card)
         match result:
             case Sent(message=message):
+                self._services.reach.regain(self.delivery.place.chat)
                 self.delivery = self._arrived(action, message, card.look.shown)
             case Gone() if isinstance(action, EditCopy):
                 self.delivery = deliveries.copy_gone(self.delivery, action.copy.message)

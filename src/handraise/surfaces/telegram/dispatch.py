@@ -180,7 +180,7 @@ class UpdateDispatch:
     async def _of_member(self, update: int, member: Member, message: BotMessage, is_begun: bool) -> None:
         incoming = read_message(update, message)
         card = await self._ledger.card_at(message.chat.id, incoming.reply_to) if incoming.reply_to else None
-        if card is not None and not incoming.text.startswith("/"):
+        if card is not None and not self._is_known_command(incoming.text):
             reaction = await self._answers.reply(member, *card, incoming.text)
             await self._say(incoming.place, reaction.text, incoming.number)
         elif is_begun:
@@ -188,6 +188,11 @@ class UpdateDispatch:
         else:
             await self._ledger.begin(update)
             await self._to_side(member, incoming)
+
+    def _is_known_command(self, text: str) -> bool:
+        """Other words with a slash are text: a reply may be a path."""
+        command = read_command(text, self.bot_name)
+        return command is not None and command[0] in {name for name, _ in self._side.commands}
 
     async def _to_side(self, member: Member, message: IncomingMessage) -> None:
         command = read_command(message.text, self.bot_name)
