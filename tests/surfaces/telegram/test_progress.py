@@ -156,6 +156,13 @@ def test_a_message_is_counted_until_claude_has_received_it() -> None:
     assert "queued" not in shown(progress)
 
 
+def test_the_message_that_starts_a_session_is_not_counted() -> None:
+    progress = Progress()
+    progress.receive(item(changed("queued")))
+    progress.receive(item(Said("y1", "fix it", 0, ANA, "telegram")))
+    assert shown(progress) == "Fix it\nqueued · 0 s"
+
+
 def test_a_message_from_elsewhere_is_shown_with_its_sender() -> None:
     assert "› ana (web): faster" in shown(working(Said("y1", "faster", 0, ANA, "web"), SaidTaken("y1")))
     assert "faster" not in shown(working(Said("y1", "faster", 0, ANA, "telegram"), SaidTaken("y1")))

@@ -258,7 +258,9 @@ class Progress(Struct):
         steps = [*self._finished, *(f"◌ {self._short(each.title)}" for each in running[-_RUNNING:])]
         if len(running) > _RUNNING:
             steps.append(t("telegram.session.more_running", count=len(running) - _RUNNING))
-        queued = t("telegram.session.queued", count=len(self._queued)) if self._queued else ""
+        # Before Claude runs, the message that started it is no news.
+        waiting = len(self._queued) if self.phase == "working" else 0
+        queued = t("telegram.session.queued", count=waiting) if waiting else ""
         return [part for part in ("\n".join(steps), _tail(self._text), self.note, queued) if part]
 
 
