@@ -70,8 +70,8 @@ class CardAnswers:
             )
             return await self._carry_out(member, ask, sender, result)
 
-    async def reply(self, member: Member, ask_id: str, place: ChatPlace, text: str) -> Reaction:
-        """A reply to a card's message."""
+    async def reply(self, member: Member, ask_id: str, place: ChatPlace, text: str, number: int) -> Reaction:
+        """A reply to a card's message, by the number of its own."""
         found = await self._card(ask_id, place)
         if isinstance(found, Reaction):
             return found
@@ -79,8 +79,12 @@ class CardAnswers:
         async with sender.lock:
             if not card_of(ask, sender.directory).choices and ask.settlement is not None:
                 return Reaction(settled_words(member, ask, sender.directory))
+            if number <= sender.delivery.heard:
+                return Reaction()
+            if not text.strip():
+                return Reaction(t("telegram.press.no_text"))
             result = reply(ask, sender.directory, sender.state, text)
-            return await self._carry_out(member, ask, sender, result)
+            return await self._carry_out(member, ask, sender, result, number)
 
     async def _card(self, ask_id: str, place: ChatPlace) -> tuple[Ask, CardSender] | Reaction:
         try:
@@ -92,7 +96,9 @@ class CardAnswers:
             return Reaction(t("telegram.press.unknown"))
         return ask, sender
 
-    async def _carry_out(self, member: Member, ask: Ask, sender: CardSender, result: Outcome) -> Reaction:
+    async def _carry_out(
+        self, member: Member, ask: Ask, sender: CardSender, result: Outcome, heard: int = 0
+    ) -> Reaction:
         match result:
             case Toast(sentence=sentence):
                 sender.wake()
@@ -100,7 +106,7 @@ class CardAnswers:
             case _ if not member.may("approver"):
                 return Reaction(t(f"error.role.{member.role}", needed="approver"), alert=True)
             case Next(state=state):
-                await sender.advance(state)
+                await sender.advance(state, heard)
                 return Reaction()
             case SendAnswer(answer=answer):
                 return await self._answer(member, ask, sender, answer)

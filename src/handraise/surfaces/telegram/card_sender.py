@@ -123,9 +123,10 @@ class CardSender:
     def wake(self) -> None:
         self._changed.set()
 
-    async def advance(self, state: CardState) -> None:
-        """A person got further in answering."""
-        self.delivery = deliveries.advance(self.delivery, self.state, state)
+    async def advance(self, state: CardState, heard: int = 0) -> None:
+        """A person got further in answering. `heard`: by this reply."""
+        advanced = deliveries.advance(self.delivery, self.state, state)
+        self.delivery = replace(advanced, heard=max(advanced.heard, heard))
         await self._save()
         self.wake()
 
