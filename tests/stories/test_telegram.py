@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -138,9 +139,10 @@ async def test_cards_outlive_a_killed_hub_and_nothing_is_sent_twice(tmp_path: Pa
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "make.py").write_text("open('made', 'w')\n")
     telegram = bot_api_process(limits=RateLimits(callback_seconds=3600), pace=20)
-    async with ScriptedModel({"script": SCRIPT}) as model, telegram as api:
+    async with ScriptedModel({"script": SCRIPT}) as model, telegram as api, AsyncExitStack() as ending:
         settle_in(tmp_path, settings(api))
         environ = surroundings(tmp_path, model.url("script", EACH_SESSION))
+        ending.push_async_callback(stop_all, tmp_path, environ)
         await api.perform("person", number=ANA, first_name="Ana")
         await api.perform("write", person=ANA, text="/start")
         async with serve(tmp_path, environ) as hub, desk(tmp_path) as owner:
@@ -178,7 +180,6 @@ async def test_cards_outlive_a_killed_hub_and_nothing_is_sent_twice(tmp_path: Pa
             assert [each["number"] for each in after] == [*(each["number"] for each in before), last["number"]]
             counts = await api.perform("counts")
             assert (counts["getUpdates 409"], counts["429 by the limits"]) == (1, 0)
-        await stop_all(tmp_path, environ)
         assert model.errors == []
 
 
