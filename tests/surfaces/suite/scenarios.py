@@ -1,0 +1,266 @@
+"""The suite that every surface passes: each kind of ask, each loss of the race, each state. Written once."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from functools import partial
+
+import pytest
+
+from handraise.desk.interface import Conflict
+from handraise.hub.hub import now
+from handraise.model.actors import ByRule, Person
+from handraise.model.answers import Allow, Answer, Approve, Choices, Deny
+from handraise.model.asks import AcceptedAnswer, Answered, Ask, Body, Expired, Permission, Question, Settlement, Withdrawn
+from handraise.present.cards import card_of
+from handraise.present.headlines import without_marks
+from handraise.present.outcomes import outcome
+from surfaces.suite.cases import CASES, DATABASE, LINK, NPM, PLAN, POSTGRES, SQLITE, TRUST, AnswerCase, Gesture
+from surfaces.suite.surface import Surface
+from surfaces.suite.surface_hub import BEN, answered_in
+
+ELSEWHERE = "script"
+"""Where ben answers from: no surface of ours."""
+WHICH = Question((DATABASE,))
+LINT = Permission("Bash", {"command": "npm run lint"}, offers=NPM.offers)
+ALLOW, DENY = Gesture("once"), Gesture("deny")
+GRANTING: tuple[tuple[Body, Gesture], ...] = (
+    (NPM, ALLOW),
+    (PLAN, Gesture("approve")),
+    (LINK, Gesture("done")),
+    (TRUST, Gesture("exactly")),
+)
+STATES: dict[str, tuple[Settlement, str]] = {
+    "answered by a person": (
+        Answered(Deny("Not today."), BEN, ELSEWHERE, now()),
+        f"ben denied npm test: “Not today.” · {ELSEWHERE}",
+    ),
+    "answered by a rule": (Answered(Allow(), ByRule("r_1", "npm"), "rule", now()), "A rule allowed npm test"),
+    "expired": (Expired(now()), "No one answered in time"),
+    "withdrawn": (Withdrawn("the turn was interrupted", now()), "No longer needed: the turn was interrupted"),
+}
+
+
+class SurfaceSuite:
+    """Subclassed once for each surface, in a module with a `surface`."""
+
+    @pytest.fixture(autouse=True)
+    async def _clear(self, surface: Surface) -> AsyncIterator[None]:
+        yield
+        surface.about_to_send = bool
+        await surface.hub.clear()
+        await surface.clear()
+
+    # Each kind of ask.
+
+    @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+    async def test_it_is_shown_and_the_answer_is_exactly_the_one_that_was_given(
+        self, surface: Surface, case: AnswerCase
+    ) -> None:
+        ask = await surface.hub.open(case.body)
+        card = await surface.shown(ask)
+        assert case.headline in card.text
+        assert [each for each in case.shows if each not in card.text] == []
+        labels = labels_of(ask)
+        if case.name in surface.absent:
+            assert labels.get(case.gesture.act) not in card.labels, "it is offered: not absent any more"
+            return
+        expected = [label for act, label in labels.items() if act not in surface.folded]
+        assert [each for each in expected if each not in card.labels] == []
+
+        await surface.act(ask, case.gesture)
+
+        found = await surface.hub.settled(ask)
+        assert answer_of(found) == (case.answer, surface.person, surface.source)
+        await surface.says(ask, surface.own_outcome(found))
+        assert await surface.offered(ask) == ()
+
+    # Each loss of the race.
+
+    async def test_answered_elsewhere_it_says_by_whom_and_offers_nothing(self, surface: Surface) -> None:
+        for body, answer in ((NPM, Deny("Not today.")), (WHICH, POSTGRES), (PLAN, Approve())):
+            ask = await surface.hub.open(body)
+            await surface.shown(ask)
+            found = (await surface.hub.answer(ask, answer, ELSEWHERE)).ask
+            await surface.says(ask, theirs(found), ELSEWHERE)
+            assert await surface.offered(ask) == ()
+
+    @pytest.mark.parametrize(("gesture", "first"), [(ALLOW, Deny("Not today.")), (DENY, Allow())], ids=["grant", "no"])
+    async def test_who_acts_too_late_changes_nothing_and_reads_who_was_first(
+        self, surface: Surface, gesture: Gesture, first: Answer
+    ) -> None:
+        ask = await surface.hub.open(NPM)
+        await surface.shown(ask)
+        async with surface.unaware():
+            await surface.hub.answer(ask, first, ELSEWHERE)
+            await surface.act(ask, gesture)
+            await surface.says(ask, "ben", ELSEWHERE)
+        assert answer_of(await surface.hub.find(ask)) == (first, "ben", ELSEWHERE)
+        assert await surface.offered(ask) == ()
+
+    async def test_at_the_same_moment_one_of_them_wins_and_the_surface_says_who(self, surface: Surface) -> None:
+        for number in (1, 2):
+            ask, theirs = await surface.hub.open(NPM), Deny(f"Round {number}.")
+            await surface.shown(ask)
+            rivals: list[asyncio.Task[AcceptedAnswer]] = []
+            rival = partial(surface.hub.answer, ask, theirs, ELSEWHERE)
+            surface.about_to_send = lambda rival=rival: rivals.append(asyncio.create_task(rival()))
+            async with surface.unaware():
+                await surface.act(ask, ALLOW)
+                (result,) = await asyncio.gather(*rivals, return_exceptions=True)
+                found = await surface.hub.settled(ask)
+                if isinstance(result, Conflict):
+                    assert answer_of(found) == (Allow(), surface.person, surface.source)
+                else:
+                    assert answer_of(found) == (theirs, "ben", ELSEWHERE)
+                    await surface.says(ask, "ben", ELSEWHERE)
+            await surface.says(ask, "ben" if found.settlement.by == BEN else surface.own_outcome(found))
+            assert await surface.offered(ask) == ()
+
+    async def test_who_comes_after_it_reads_what_was_answered_here(self, surface: Surface) -> None:
+        ask = await surface.hub.open(NPM)
+        await surface.shown(ask)
+        await surface.act(ask, ALLOW)
+        found = await surface.hub.settled(ask)
+        with pytest.raises(Conflict, match=f"by {surface.person} \\({surface.source}\\)"):
+            await surface.hub.answer(ask, Deny(), ELSEWHERE)
+        assert await surface.hub.find(ask) == found
+
+    async def test_the_same_answer_from_two_sides_is_one_answer(self, surface: Surface) -> None:
+        ask = await surface.hub.open(WHICH)
+        await surface.shown(ask)
+        async with surface.unaware():
+            first = (await surface.hub.answer(ask, SQLITE, ELSEWHERE)).ask
+            await surface.act(ask, Gesture("option", picks=SQLITE.answers))
+            assert await surface.hub.find(ask) == first
+        await surface.says(ask, "SQLite")
+        assert await surface.offered(ask) == ()
+
+    async def test_a_late_answer_is_sent_where_one_is_possible(self, surface: Surface) -> None:
+        ask = await surface.hub.open(WHICH, patience=3600)
+        await surface.shown(ask)
+        if surface.answers_late:
+            await surface.hub.settle(ask, Expired(now()))
+            await surface.says(ask, "No one answered in time")
+            await surface.act(ask, Gesture("option", picks=POSTGRES.answers))
+        else:
+            async with surface.unaware():
+                await surface.hub.settle(ask, Expired(now()))
+                await surface.act(ask, Gesture("option", picks=POSTGRES.answers))
+        found = await surface.hub.settled(ask)
+        assert isinstance(found.settlement, Expired)
+        assert answer_of(found) == (POSTGRES, surface.person, surface.source)
+        await surface.says(ask, "Postgres")
+        assert await surface.offered(ask) == ()
+
+    async def test_what_was_withdrawn_takes_no_answer_and_says_why(self, surface: Surface) -> None:
+        ask = await surface.hub.open(NPM)
+        await surface.shown(ask)
+        async with surface.unaware():
+            await surface.hub.settle(ask, Withdrawn("the turn was interrupted", now()))
+            await surface.act(ask, ALLOW)
+            await surface.says(ask, "o longer needed")
+        assert (await surface.hub.find(ask)).state == "withdrawn"
+        assert await surface.offered(ask) == ()
+
+    async def test_one_act_answers_one_ask(self, surface: Surface) -> None:
+        """The one behind it, with the same content or another, stays as it is."""
+        first = await surface.hub.open(NPM)
+        await surface.shown(first)
+        await surface.act(first, ALLOW)
+        behind = [await surface.hub.open(LINT), await surface.hub.open(LINT)]
+        found = await surface.hub.settled(first)
+        await surface.says(first, surface.own_outcome(found))
+        assert [(await surface.hub.find(each)).state for each in behind] == ["open", "open"]
+
+    async def test_what_was_replaced_is_not_answered_by_an_act_for_what_was_there(self, surface: Surface) -> None:
+        ask = await surface.hub.open(NPM)
+        await surface.shown(ask)
+        async with surface.unaware():
+            await surface.hub.replace(ask, LINT)
+            await surface.act(ask, ALLOW)
+            await surface.says(ask, "This request has changed. Review it again.")
+        changed = await surface.hub.find(ask)
+        assert (changed.state, changed.body) == ("open", LINT)
+        await surface.act(changed, DENY)
+        assert answer_of(await surface.hub.settled(changed)) == (Deny(), surface.person, surface.source)
+
+    # Each state.
+
+    @pytest.mark.parametrize("state", STATES)
+    async def test_each_state_is_said_and_nothing_stale_is_offered(self, surface: Surface, state: str) -> None:
+        settlement, words = STATES[state]
+        ask = await surface.hub.open(NPM)
+        assert (await surface.shown(ask)).labels
+        found = await surface.hub.settle(ask, settlement)
+        await surface.says(ask, *words.split(" · "))
+        if isinstance(settlement, Expired):
+            late = Answered(Allow(), BEN, ELSEWHERE, now())
+            found = await surface.hub.answer_late(ask, late)
+            await surface.says_afterwards(ask, "Answered late: ben allowed npm test")
+        if isinstance(settlement, Answered):
+            found = await surface.hub.deliver(ask)
+            await surface.says_afterwards(ask, "delivered")
+        assert found.settlement is not None
+        assert await surface.offered(ask) == ()
+
+    async def test_a_hub_that_restarts_leaves_the_card_as_it_was(self, surface: Surface) -> None:
+        ask = await surface.hub.open(NPM, outlives=True)
+        await surface.shown(ask)
+        await surface.restart_hub()
+        assert "Run npm test?" in (await surface.shown(ask)).text
+        await surface.act(ask, DENY)
+        found = await surface.hub.settled(ask)
+        assert answer_of(found) == (Deny(), surface.person, surface.source)
+        await surface.says(ask, surface.own_outcome(found))
+        assert await surface.offered(ask) == ()
+
+    async def test_what_happened_while_it_was_away_is_there_when_it_is_back(self, surface: Surface) -> None:
+        known = await surface.hub.open(WHICH)
+        await surface.shown(known)
+        await surface.leave()
+        fresh, over = await surface.hub.open(NPM), await surface.hub.open(PLAN)
+        answered = (await surface.hub.answer(known, POSTGRES, ELSEWHERE)).ask
+        await surface.hub.answer(over, Approve(), ELSEWHERE)
+        await surface.come_back()
+        assert "Run npm test?" in (await surface.shown(fresh)).text
+        await surface.says(known, theirs(answered), ELSEWHERE)
+        assert await surface.offered(known) == ()
+        assert await surface.offered(over) == ()
+        await surface.act(fresh, ALLOW)
+        assert answer_of(await surface.hub.settled(fresh)) == (Allow(), surface.person, surface.source)
+
+    # Nobody grants by accident.
+
+    @pytest.mark.parametrize(("body", "gesture"), GRANTING, ids=[gesture.act for _, gesture in GRANTING])
+    async def test_an_act_that_came_too_early_grants_nothing(
+        self, surface: Surface, body: Body, gesture: Gesture
+    ) -> None:
+        if any(case.name in surface.absent for case in CASES if (case.body, case.gesture) == (body, gesture)):
+            return  # the first test holds that it isn't offered
+        ask = await surface.act_early(body, gesture)
+        assert (await surface.hub.find(ask)).settlement is None
+        await surface.act(ask, gesture)
+        found = await surface.hub.settled(ask)
+        assert answer_of(found)[1:] == (surface.person, surface.source)
+
+
+def labels_of(ask: Ask) -> dict[str, str]:
+    """What each act is called. A question without options is nothing but a text field."""
+    if isinstance(ask.body, Question) and not any(prompt.options for prompt in ask.body.questions):
+        return {}
+    return {each.act: without_marks(each.label) for each in card_of(ask, "/work/app").choices}
+
+
+def answer_of(ask: Ask) -> tuple[Answer | None, str, str]:
+    """What was answered, by whom and from where."""
+    answered = answered_in(ask)
+    if answered is None:
+        return None, "", ""
+    return answered.answer, answered.by.name if isinstance(answered.by, Person) else "", answered.source
+
+
+def theirs(ask: Ask) -> str:
+    """The outcome as it is worded for others."""
+    found = outcome(ask, "/work/app")
+    assert found is not None
+    return without_marks(found.text)
