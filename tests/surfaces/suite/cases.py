@@ -74,6 +74,7 @@ class Gesture(Struct, frozen=True):
     picks: tuple[Choice, ...] = ()
     """What is chosen for each prompt of a question."""
     fields: dict[str, Any] = field(default_factory=dict)
+    """The values of a form. Each field is seen with its title before it is filled in."""
 
 
 class AnswerCase(Struct, frozen=True):
@@ -145,7 +146,7 @@ CASES = (
     *_cases(
         "form",
         ADDRESS,
-        ("forms asks: Where does it go?", "Street", "and number", "Floor", "Lift", "Door"),
+        ("Where does it go?", "forms"),
         (Gesture("fill", fields=FILLED), Filled("accept", FILLED)),
         (Gesture("decline"), Filled("decline")),
         (Gesture("cancel"), Filled("cancel")),
@@ -153,7 +154,7 @@ CASES = (
     *_cases(
         "link",
         LINK,
-        ("links asks: Please sign in", "https://login.example.com/oauth?x=1"),
+        ("Please sign in", "links", "https://login.example.com/oauth?x=1"),
         (Gesture("done"), Filled("accept")),
         (Gesture("decline"), Filled("decline")),
         (Gesture("cancel"), Filled("cancel")),

@@ -10,7 +10,7 @@ from playwright.async_api import Locator, Page, ViewportSize, expect
 from browser.home import free_port
 from browser.hands import until
 from browser.window import PAGE, PAINTED, READ, Window, log_in, window
-from handraise.model.asks import Ask, Body, Permission, Plan, Question
+from handraise.model.asks import Ask, Body, Form, Permission, Plan, Question
 from handraise.present.headlines import without_marks
 from handraise.present.outcomes import outcome
 from surfaces.suite.cases import Gesture
@@ -62,8 +62,8 @@ class PageSurface:
                 await self._pick(ask, ask.body, gesture)
             case Permission() | Plan() if gesture.act == "edit":
                 await self._edit(ask, gesture)
-            case _ if gesture.act == "fill":
-                await self._fill(ask, gesture)
+            case Form() if gesture.act == "fill":
+                await self._fill(ask, ask.body, gesture)
             case _ if gesture.act in ("deny", "stop", "revise"):
                 await self._control(ask, "d").click()
                 await card.locator("textarea").fill(gesture.text)
@@ -161,9 +161,11 @@ class PageSurface:
         await self._card(ask).get_by_role("button", name="Review changes").click()
         await self._press(ask, "a")
 
-    async def _fill(self, ask: Ask, gesture: Gesture) -> None:
+    async def _fill(self, ask: Ask, body: Form, gesture: Gesture) -> None:
         for name, value in gesture.fields.items():
             field = self._page.locator(f"#field-{ask.id}-{name}")
+            title = body.schema["properties"][name]["title"]
+            await expect(self._card(ask).locator("label").filter(has_text=title)).to_be_visible()
             if value is True:
                 await field.check()
             elif await field.evaluate("(it) => it.tagName") == "SELECT":
