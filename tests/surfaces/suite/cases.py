@@ -78,7 +78,7 @@ class Gesture(Struct, frozen=True):
 
 
 class AnswerCase(Struct, frozen=True):
-    """One way to answer one ask. `shows`: what a person can read on its card, besides its headline."""
+    """One way to answer one ask. `shows`: what it is decided by, besides its headline; `claims`: what Claude says of it."""
 
     name: str
     body: Body
@@ -86,6 +86,7 @@ class AnswerCase(Struct, frozen=True):
     answer: Answer
     headline: str
     shows: tuple[str, ...]
+    claims: tuple[str, ...] = ()
 
 
 def _picking(name: str, prompts: tuple[Prompt, ...], *picks: Choice) -> AnswerCase:
@@ -94,15 +95,18 @@ def _picking(name: str, prompts: tuple[Prompt, ...], *picks: Choice) -> AnswerCa
     first = prompts[0]
     shows = tuple(word for option in first.options for word in (option.label, option.description) if word)
     gesture = Gesture(act, picks=picks)
-    return AnswerCase(name, Question(prompts), gesture, Choices(picks), first.question, (first.header, *shows))
+    return AnswerCase(name, Question(prompts), gesture, Choices(picks), first.question, shows, (first.header,))
 
 
 def _cases(name: str, body: Body, shown: tuple[str, ...], *ways: tuple[Gesture, Answer]) -> list[AnswerCase]:
     headline, *shows = shown
     made = []
     for gesture, answer in ways:
-        how = gesture.act + (", with a text" if gesture.text and gesture.act == "deny" else "")
-        made.append(AnswerCase(f"{name}: {how}", body, gesture, answer, headline, tuple(shows)))
+        how = gesture.act + {("deny", True): ", with a text", ("revise", False): ", without a text"}.get(
+            (gesture.act, bool(gesture.text)), ""
+        )
+        claims = (body.input["description"],) if body is NPM else ()
+        made.append(AnswerCase(f"{name}: {how}", body, gesture, answer, headline, tuple(shows), claims))
     return made
 
 
@@ -116,7 +120,7 @@ CASES = (
     *_cases(
         "permission",
         NPM,
-        ("Run npm test?", "npm test", "Run the tests"),
+        ("Run npm test?", "npm test"),
         (Gesture("once"), Allow()),
         (Gesture("session"), Allow("session")),
         (Gesture("always"), Allow("always")),
@@ -141,6 +145,7 @@ CASES = (
         (Gesture("free"), Approve("acceptEdits")),
         (Gesture("edit", "# Stay with SQLite"), Approve(plan="# Stay with SQLite")),
         (Gesture("revise", "Dump twice."), Revise("Dump twice.")),
+        (Gesture("revise"), Revise()),
         (Gesture("outline"), Outline()),
     ),
     *_cases(

@@ -1,15 +1,15 @@
 """The page as a surface of the suite: one real browser, one page, one hub."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from playwright.async_api import Locator, Page, ViewportSize, expect
 
-from browser.home import free_port
 from browser.hands import until
-from browser.window import PAGE, PAINTED, READ, Window, log_in, window
+from browser.home import free_port
+from browser.window import PAGE, PAINTED, READ, Window, window
 from handraise.model.asks import Ask, Body, Form, Permission, Plan, Question
 from handraise.present.headlines import without_marks
 from handraise.present.outcomes import outcome
@@ -35,8 +35,11 @@ class PageSurface:
 
     person = "owner"
     source = "web"
-    absent: dict[str, str] = {}
+    absent: Mapping[str, str] = {}
+    differs: Mapping[str, str] = {"plan: revise, without a text": "Claude has to know what to change"}
     folded = frozenset({"stop", "suggestion", "fill"})
+    shows_all = True
+    shows_again = True
     answers_late = True
 
     def __init__(self, hub: SurfaceHub, wire: StreamRelay, screen: Window, page: Page) -> None:

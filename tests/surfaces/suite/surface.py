@@ -25,9 +25,15 @@ class Surface(Protocol):
     source: str
     """Where the store says that they come from."""
     absent: Mapping[str, str]
-    """The cases that can't be answered here, and why."""
+    """The cases that are not offered here, and why."""
+    differs: Mapping[str, str]
+    """The cases that are offered, but not in this way, and why."""
     folded: frozenset[str]
     """The acts that stand behind another one, or have no label of their own."""
+    shows_all: bool
+    """Whether all of the evidence is shown, also of what can only be refused here."""
+    shows_again: bool
+    """Whether a request that has changed can be answered here, once it was looked at."""
     answers_late: bool
     """Whether a request that has expired can still be answered here."""
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -33,8 +33,11 @@ class TerminalSurface:
 
     person = "owner"
     source = "terminal"
-    absent: dict[str, str] = {}
+    absent: Mapping[str, str] = {}
+    differs: Mapping[str, str] = {"plan: revise, without a text": "Claude has to know what to change"}
     folded: frozenset[str] = frozenset()
+    shows_all = True
+    shows_again = True
     answers_late = False
 
     def __init__(self, hub: SurfaceHub, wire: StreamRelay, terminal: Pseudo, written: Path) -> None:
@@ -194,7 +197,9 @@ class TerminalSurface:
     def _lines(self) -> list[str]:
         """What was said so far, above the card."""
         rows = without_marks(self._terminal.everything).split("\n")
-        return [row for row in rows if row and row[:1] != "▌" and "Ctrl-D" not in row and "Nothing needs you" not in row]
+        return [
+            row for row in rows if row and row[:1] != "▌" and "Ctrl-D" not in row and "Nothing needs you" not in row
+        ]
 
     def _about(self, ask: Ask) -> str:
         """What was said since it was shown, and its card."""
@@ -212,8 +217,6 @@ def _question(ask: Ask) -> str:
         case Form(message=message):
             return message
         case _:
-
-
             return without_marks(headline(ask, "/work/app"))
 
 
