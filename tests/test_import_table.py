@@ -61,13 +61,22 @@ IMPURE = {
     "demo": {"model"},
 }
 # In stations that do something, the files that only decide.
-PURE_FILES = {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notices", "sealing")}
+PURE_FILES = {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notices", "sealing")} | {
+    f"surfaces/telegram/{name}.py"
+    for name in (
+        "commands",
+        "conversation",
+        "deliveries",
+        "incoming",
+        "people",
+    )
+}
 # An allowlist, so that an unexpected module isn't allowed. Each of these only computes.
 # `datetime` has both sides: its types may be used, what looks at a clock may not.
 ALLOWED = {
     "__future__", "abc", "base64", "bisect", "collections", "contextlib", "cryptography", "dataclasses", "datetime",
     "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "html", "ipaddress", "itertools",
-    "json", "math", "msgspec", "operator", "posixpath", "re", "shlex", "string", "textwrap", "traceback",
+    "json", "markdown_it", "math", "msgspec", "operator", "posixpath", "re", "shlex", "string", "textwrap", "traceback",
     "tree_sitter", "tree_sitter_bash", "types", "typing", "unicodedata", "urllib.parse",
 }  # fmt: skip
 CLOCK = {"now", "utcnow", "today"}

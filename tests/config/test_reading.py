@@ -72,7 +72,7 @@ def test_what_an_upper_layer_took_back_no_longer_comes_from_the_lower_one() -> N
 
 
 def test_a_secret_is_never_shown() -> None:
-    layers = Layers(f"[telegram]\ntoken = '{TOKEN}'")
+    layers = Layers(f"[telegram]\ntoken = '{TOKEN}'\nallowed = [1]")
 
     assert Effective("telegram.token", "set", ValueSource("file", "handraise.toml")) in effective(layers)
     assert TOKEN not in repr(effective(layers))

@@ -110,7 +110,7 @@ def test_what_makes_no_sense_together_is_refused(text: str, sentence: str) -> No
 
 def test_a_wrong_secret_is_not_repeated() -> None:
     assert "hunter2" not in refusal("[telegram]\ntoken = 'hunter2'")
-    assert TOKEN not in repr(read_settings(f"[telegram]\ntoken = '{TOKEN}'", {}))
+    assert TOKEN not in repr(read_settings(f"[telegram]\ntoken = '{TOKEN}'\nallowed = [1]", {}))
 
 
 def test_the_language_is_one_that_there_is_a_translation_for() -> None:

@@ -11,7 +11,7 @@ import { may, openAsks, standing } from "./store/desk";
 import { lastSession, pathOf, place } from "./store/place";
 import { NewSessionDialog, starting } from "./sessions/NewSession";
 import { SessionsList } from "./sessions/SessionsList";
-import { Announcer, ConnectionSign, NeverAsks, NoSandbox, NotUsed, UnsafeClaude } from "./signs";
+import { Announcer, ConnectionSign, NeverAsks, NoSandbox, NotUsed, TelegramTrouble, UnsafeClaude } from "./signs";
 import { t } from "./texts";
 
 const drawerHidden = signal(false);
@@ -36,6 +36,7 @@ export function App() {
           <NeverAsks />
           <NoSandbox />
           <UnsafeClaude />
+          <TelegramTrouble />
           <ConnectionSign strip />
         </header>
       )}
@@ -99,6 +100,7 @@ function Side({ alone }: { alone: boolean }) {
       {!alone && <NeverAsks />}
       {!alone && <NoSandbox />}
       {!alone && <UnsafeClaude />}
+      {!alone && <TelegramTrouble />}
       <footer class="side-foot">
         <ConnectionSign />
         <span class="spring" />

@@ -4,7 +4,7 @@
  * The same rule as `model/intent.py`, which says why. Both pass the cases in `tests/model/intent.json`.
  */
 
-export type Surface = "terminal" | "page" | "push";
+export type Surface = "terminal" | "page" | "push" | "telegram";
 /** What an act does: refuses, postpones or only opens something; answers a question; allows something. */
 export type Weight = "refuse" | "answer" | "grant";
 export type Verdict = "meant" | "repeated" | "moved" | "busy" | "unseen";
@@ -30,7 +30,7 @@ export interface Attention {
 }
 
 /** How long a card stands still, and the person types and clicks nothing, before an act counts. */
-export const CALM: Record<Surface, number> = { terminal: 1000, page: 700, push: 1000 };
+export const CALM: Record<Surface, number> = { terminal: 1000, page: 700, push: 1000, telegram: 1500 };
 /** After the person's own scrolling: the card moved because they moved it. */
 export const SETTLED = 250;
 /** Between two letters of a sentence being typed. */

@@ -72,6 +72,18 @@ export function UnsafeClaude() {
   );
 }
 
+/** On every page, while the Telegram bot doesn't work. */
+export function TelegramTrouble() {
+  const trouble = me.value?.telegram_trouble;
+  if (!trouble) return null;
+  return (
+    <p class="never-asks">
+      <Icon name="warning" />
+      <span>{t("page.sessions.telegram_trouble", { trouble: reveal(trouble) })}</span>
+    </p>
+  );
+}
+
 const unused = computed(() => {
   const here = place.value;
   return [...sending.value].flatMap(([id, each]) => {

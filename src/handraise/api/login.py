@@ -42,6 +42,7 @@ class LoginRoutes:
         offer: HookOffer | None = None,
         no_sandbox: str = "",
         unsafe_claude: Callable[[], str] = lambda: "",
+        telegram_trouble: Callable[[], str] = lambda: "",
     ) -> None:
         """`no_sandbox` says why there is no sandbox; empty if there is one. `unsafe_claude` is a version."""
         self._attempts = Attempts()
@@ -53,6 +54,7 @@ class LoginRoutes:
         self._offer = offer
         self._no_sandbox = no_sandbox
         self._unsafe_claude = unsafe_claude
+        self._telegram_trouble = telegram_trouble
 
     async def by_link(self, request: ApiRequest) -> Response:
         code = request.text("code")
@@ -171,6 +173,7 @@ class LoginRoutes:
                 seat,
                 self._no_sandbox,
                 unsafe,
+                self._telegram_trouble(),
                 texts.language(),
                 role == "admin" and self._offer is not None and self._offer.is_open,
                 TOOL_KINDS,

@@ -73,6 +73,8 @@ class Me(Struct, frozen=True, omit_defaults=True):
     """Why there is no sandbox on this machine. Empty if there is one."""
     unsafe_claude: str = ""
     """The version of Claude Code, if commands can run without permission in it. Empty if it is safe."""
+    telegram_trouble: str = ""
+    """Why the Telegram bot doesn't work, and what to do. Empty if it works or there is none."""
     language: str = ""
     """The hub's language. If it isn't `en`, `/api/texts` has its catalogue."""
     offers_hook: bool = False

@@ -22,8 +22,8 @@ from handraise.model.answers import (
     Trusting,
 )
 from handraise.model.asks import Body, Kind, Prompt, Question, kind_of
+from handraise.present.harmless import seal
 from handraise.surfaces.terminal.answer_options import PLACEHOLDER, offered
-from handraise.surfaces.terminal.lines import seal
 
 _NUMBERED = re.compile(r"([0-9]{1,3})=(.*)", re.DOTALL)
 _NAMES: dict[Kind, str] = {

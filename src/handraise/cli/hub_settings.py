@@ -9,7 +9,8 @@ from handraise.api.guard import TrustedProxy
 from handraise.api.origins import spelled
 from handraise.claude.command import environment
 from handraise.claude.locate import locate
-from handraise.config.files import load_layers, settings_file
+from handraise.cli.telegram_config import telegram_config
+from handraise.config.files import load_layers, settings_file, token_file
 from handraise.config.reading import project_rules, read_layers
 from handraise.config.settings import Settings, database_file, seconds_or_none
 from handraise.config.tables import SettingsRefused
@@ -60,18 +61,21 @@ def service(
             settings.store.max_journals_mib * MIB,
         ),
         push=PushConfig(settings.push.enabled, settings.push.contact, settings.push.private_addresses),
+        telegram=telegram_config(settings.telegram, environ),
     )
 
 
 def _hidden(environ: Mapping[str, str], settings: Settings) -> tuple[Path, ...]:
-    """The settings and the certificate's key: no Claude may read or replace them."""
+    """The settings, the bot's token and the certificate's key: no Claude may read or replace them."""
     file = settings_file(environ)
     if not environ.get("HANDRAISE_CONFIG"):
         # The folder, so that a missing file can't be created from inside a sandbox.
         file = file.parent
         with suppress(OSError):
             file.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return (file, *([Path(settings.web.tls_key).expanduser()] if settings.web.tls_key else []))
+    token = token_file(settings.telegram, environ)
+    key = Path(settings.web.tls_key).expanduser() if settings.web.tls_key else None
+    return (file, *(each for each in (token, key) if each is not None))
 
 
 def _file(database: str | None) -> Path | None:

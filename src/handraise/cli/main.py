@@ -45,6 +45,7 @@ GROUPS = {
         "token": ("tokens", "Create, list and revoke tokens, and sign in a browser."),
     },
     "Integrations": {
+        "telegram": ("telegram", "Connect a Telegram bot, send a test message, and show its status."),
         "mcp": ("mcp", "Run an MCP server on stdio with ask_user and approval_prompt, for any agent."),
         "completion": ("completion", "Print the completion script for bash, zsh or fish (default: $SHELL)."),
     },

@@ -85,8 +85,9 @@ def _in_words() -> Callable[[Sequence[Item]], None]:
     """Prints the lines that the terminal would have shown."""
     from handraise.model.asks import ask_from_json
     from handraise.model.items import AskOpened
+    from handraise.present.harmless import seal
     from handraise.present.headlines import headline
-    from handraise.surfaces.terminal.lines import seal, text_of
+    from handraise.surfaces.terminal.lines import text_of
     from handraise.surfaces.terminal.timeline import Timeline
 
     timeline = Timeline()

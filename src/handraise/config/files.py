@@ -9,6 +9,7 @@ import platformdirs
 
 from handraise.config.reading import Layers
 from handraise.config.tables import SettingsRefused
+from handraise.config.telegram import TOKEN, TelegramSettings
 
 SETTINGS = "handraise.toml"
 PROJECT_SETTINGS = ".handraise.toml"
@@ -17,6 +18,7 @@ _LARGEST = 1024 * 1024
 _LARGEST_OF_PROJECT = 64 * 1024
 """Anyone may have written it, and others wait while it is read."""
 _DOTS_IN_LINE = 200
+_LARGEST_TOKEN = 1024
 
 
 def settings_file(environ: Mapping[str, str]) -> Path:
@@ -39,6 +41,48 @@ def load_layers(environ: Mapping[str, str], project: Path | None = None) -> Laye
         project_path=str(own or PROJECT_SETTINGS),
         environ=environ,
     )
+
+
+def token_file(settings: TelegramSettings, environ: Mapping[str, str]) -> Path | None:
+    """The file with the bot's token."""
+    return None if settings.token_file is None else beside_settings(settings.token_file, environ)
+
+
+def beside_settings(path: str, environ: Mapping[str, str]) -> Path:
+    """A relative path starts at the folder of the settings file."""
+    return settings_file(environ).parent / Path(path).expanduser()
+
+
+def bot_token(settings: TelegramSettings, environ: Mapping[str, str]) -> str | None:
+    """The bot's token, from the settings or from its own file; raises SettingsRefused."""
+    file = token_file(settings, environ)
+    return settings.token if file is None else read_token(file)
+
+
+def read_token(file: Path) -> str:
+    """The token in a file that only its owner can read; raises SettingsRefused, which doesn't repeat the text."""
+    try:
+        opened = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise SettingsRefused(
+            f"Can't read {file}, the file with the bot's token: {error.strerror}. Run: handraise telegram setup"
+        ) from error
+    try:
+        status = os.fstat(opened)
+        if not S_ISREG(status.st_mode) or status.st_size > _LARGEST_TOKEN:
+            raise SettingsRefused(
+                f"{file} isn't a file with a bot's token. It must contain the token and nothing else."
+            )
+        if status.st_mode & 0o077:
+            raise SettingsRefused(f"Other users can access {file}, which has the bot's token. Run: chmod 600 {file}")
+        if status.st_uid not in (os.geteuid(), 0):
+            raise SettingsRefused(f"{file}, which has the bot's token, belongs to another user. Make it your own.")
+        text = os.read(opened, _LARGEST_TOKEN).decode(errors="replace").strip()
+    finally:
+        os.close(opened)
+    if not TOKEN.fullmatch(text):
+        raise SettingsRefused(f"{file} doesn't have a bot's token as BotFather gives it. Run: handraise telegram setup")
+    return text
 
 
 def _read_of_project(path: Path) -> str:

@@ -29,6 +29,8 @@ T = TypeVar("T", bound=Struct)
 
 _MODE = ("claude", "permission_mode")
 _SKIP = ("claude", "dangerously_skip_permissions")
+_SAME = (frozenset({_MODE, _SKIP}), frozenset({("telegram", "token"), ("telegram", "token_file")}))
+"""Keys that say the same in different ways."""
 _UNATTENDED_MODES = ("acceptEdits", "auto", "bypassPermissions")
 """The modes in which Claude acts without asking, from least to most; in every other mode it always asks."""
 MAX_RULES = 100
@@ -181,10 +183,11 @@ def _freedom(mode: str | None) -> int:
 
 
 def _lay(values: Values, *, over: Values) -> None:
-    """Two keys that mean the same are both overridden together."""
-    if _MODE in values or _SKIP in values:
-        over.pop(_MODE, None)
-        over.pop(_SKIP, None)
+    """Keys that say the same are overridden together."""
+    for same in _SAME:
+        if not same.isdisjoint(values):
+            for path in same:
+                over.pop(path, None)
     over.update(values)
 
 

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Meta, Struct, field
 
 from handraise import texts
+from handraise.config.telegram import TelegramSettings
 from handraise.model.projects import Options, Patience
 from handraise.model.rules import Decision, Rule
 from handraise.policy.patterns import read_pattern
@@ -172,19 +173,6 @@ class LimitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     parallel: Annotated[int, Meta(ge=1, le=1000)] = 8
     idle_seconds: Seconds = "never"
     move_seconds: Span = 30.0
-
-
-class TelegramSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[telegram]`: the bot, and who may use it."""
-
-    token: Annotated[str, Meta(pattern=r"^[0-9]+:[A-Za-z0-9_-]{20,}$", description="as BotFather gave it")] | None = (
-        None
-    )
-    allowed: tuple[int, ...] = ()
-
-    def __repr__(self) -> str:
-        """Without the token, which must not appear in a log."""
-        return f"TelegramSettings(token={'…' if self.token else None}, allowed={self.allowed})"
 
 
 class WrittenRule(Struct, frozen=True, forbid_unknown_fields=True):

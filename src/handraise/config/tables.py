@@ -53,6 +53,10 @@ class SettingKey(NamedTuple):
         return isinstance(_bare(inspect.type_info(self.type)), inspect.VarTupleType)
 
     @property
+    def is_table(self) -> bool:
+        return isinstance(_bare(inspect.type_info(self.type)), inspect.DictType)
+
+    @property
     def is_text(self) -> bool:
         """Whether a value, or each item of a list, can be any text."""
         kind = _bare(inspect.type_info(self.type))
@@ -66,7 +70,8 @@ def keys_of(kind: type[Struct], above: Path = ()) -> Iterator[SettingKey]:
         if isinstance(each.type, type) and issubclass(each.type, Struct):
             yield from keys_of(each.type, path)
         elif each.encode_name != RULE:
-            yield SettingKey(path, each.type, each.default)
+            default = each.default if each.default_factory is msgspec.NODEFAULT else each.default_factory()
+            yield SettingKey(path, each.type, default)
 
 
 KEYS = {key.path: key for key in keys_of(Settings)}
@@ -118,8 +123,12 @@ def _words(kind: inspect.Type) -> str:
             return words[0] if len(words) == 1 else "one of " + ", ".join(words)
         case inspect.VarTupleType(item_type=inspect.IntType()):
             return "a list of whole numbers"
+        case inspect.VarTupleType(item_type=inspect.UnionType()):
+            return "a list"
         case inspect.VarTupleType():
             return "a list of strings"
+        case inspect.DictType():
+            return "a table"
         case inspect.IntType(ge=int() as least, le=int() as most):
             return f"a whole number from {least} to {most}"
         case inspect.FloatType():
@@ -224,12 +233,22 @@ def _check(key: SettingKey, value: object, where: str) -> None:
 
 
 def _read_variable(key: SettingKey, text: str) -> object:
-    """As in a file, but a string needs no quotes, and a list no brackets."""
+    """As in a file, but a string needs no quotes, a list no brackets and a table no braces."""
+    if key.is_table and not text.lstrip().startswith("{"):
+        return _read_pairs(text)
     if not key.is_list:
         return _read_value(key, text)
     if text.lstrip().startswith("["):
         return _as_toml(text)
     return [_read_value(key, each.strip()) for each in text.split(",") if each.strip()]
+
+
+def _read_pairs(text: str) -> object:
+    """`a=1, b=2`; or the text itself, if it is something else."""
+    pairs = [each.partition("=") for each in text.split(",") if each.strip()]
+    if not all(sign for _, sign, _ in pairs):
+        return text
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def _read_value(key: SettingKey, text: str) -> object:

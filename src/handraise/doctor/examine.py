@@ -1,5 +1,6 @@
 """Examines this machine, settings first, and reports every finding as text or JSON."""
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,12 +9,13 @@ import msgspec
 from msgspec import Struct
 
 from handraise.client.state import state_folder
-from handraise.config.files import load_layers, settings_file
+from handraise.config.files import bot_token, load_layers, settings_file
 from handraise.config.reading import Effective, Layers, effective, over, read_layers
 from handraise.config.settings import Settings, database_file
 from handraise.config.tables import SettingsRefused
 from handraise.doctor import checks
 from handraise.doctor.checks import Finding, Verdict
+from handraise.doctor.telegram import check_telegram
 from handraise.hub.hub import DATABASE
 from handraise.model.projects import Project
 from handraise.texts import t, use
@@ -67,8 +69,17 @@ async def examine(
         checks.check_database(elsewhere or folder / DATABASE),
         checks.check_pipes(settings.limits.parallel),
         checks.check_inotify(),
+        *await _telegram(settings, environ),
     ]
     return Report(tuple(each for each in findings if each is not None), values)
+
+
+async def _telegram(settings: Settings, environ: Mapping[str, str]) -> list[Finding]:
+    try:
+        token = bot_token(settings.telegram, environ)
+    except SettingsRefused as error:
+        return [Finding("telegram", "fail", str(error))]
+    return [] if token is None else await asyncio.to_thread(check_telegram, settings.telegram, token)
 
 
 def _claude_folder(environ: Mapping[str, str], home: Path) -> Path:

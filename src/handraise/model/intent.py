@@ -12,14 +12,15 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-CALM = {"terminal": 1000, "page": 700, "push": 1000}
-"""Milliseconds without movement, typing or clicking before an act counts."""
+CALM = {"terminal": 1000, "page": 700, "push": 1000, "telegram": 1500}
+"""Milliseconds without movement, typing or clicking before an act counts. In Telegram, a message takes a while to
+arrive, and pushes the ones above it away from the thumb."""
 SETTLED = 250
 """Milliseconds after the person scrolled it or opened its next step."""
 BURST = 400
 """Milliseconds between two letters of a person who is typing a sentence."""
 
-Surface = Literal["terminal", "page", "push"]
+Surface = Literal["terminal", "page", "push", "telegram"]
 Weight = Literal["refuse", "answer", "grant"]
 """What an act does: refuses, postpones or only opens something; answers a question; allows something."""
 Verdict = Literal["meant", "repeated", "moved", "busy", "unseen"]

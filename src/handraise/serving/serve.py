@@ -1,13 +1,15 @@
 """Serves a hub: its API on TCP and on a Unix socket, until it is stopped. Claudes keep running."""
 
 import asyncio
+import importlib
 import os
 import resource
 import signal
 import ssl
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from msgspec import Struct, field
@@ -27,6 +29,7 @@ from handraise.api.requests import Route
 from handraise.api.server import Listener, listen_on_port, listen_on_socket
 from handraise.api.static import StaticPage
 from handraise.api.stream import Streams
+from handraise.api.telegram import TelegramRoutes, TelegramState, UnreachableChat
 from handraise.api.workspace import SyncRoutes
 from handraise.auth import Auth
 from handraise.client.state import usual_state_folder
@@ -38,6 +41,10 @@ from handraise.surfaces.push.notifier import Notifier, PushConfig
 from handraise.terminals.claude_folder import folder_of
 from handraise.workspace.hook_entry import PATH
 from handraise.workspace.hook_offer import HookOffer
+
+if TYPE_CHECKING:
+    from handraise.surfaces.telegram.bot import TelegramBot
+    from handraise.surfaces.telegram.people import TelegramConfig
 
 _ADDRESS = "address"
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -71,6 +78,8 @@ class ServeConfig(HubConfig, frozen=True):
     proxy: TrustedProxy | None = None
     retention: RetentionLimits = field(default_factory=RetentionLimits)
     push: PushConfig = field(default_factory=PushConfig)
+    telegram: "TelegramConfig | None" = None
+    """Without it, nothing of Telegram is imported."""
     most_open: int = MOST
     """How many requests of one token may be open at once."""
     page: Path | None = None
@@ -87,6 +96,7 @@ class RunningHub(Struct, frozen=True):
     named: str
     offers_hook: bool = False
     """Whether nobody has brought Claudes in terminals in yet."""
+    telegram: "TelegramBot | None" = None
 
     async def new_link(self) -> str:
         """A one-time sign-in link, valid for ten minutes. For a terminal, never for a file."""
@@ -122,16 +132,18 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     hooks = HookRoutes(opened, agent_routes.knowledge(terminals=True), folder, streams.closing)
     metrics = Metrics(opened, config.state, streams)
     notifier = _notifier(config, opened, auth)
+    link_base = _link_base(config, base)
+    bot = _telegram(config, opened, link_base)
     more = (
         metrics.route(),
         *workspaces.routes(),
         Pictures(opened.store).route(),
         *DeviceRoutes(notifier).routes(),
+        *TelegramRoutes(lambda: _telegram_state(bot)).routes(),
         *agent_routes.routes(),
         *hooks.routes(),
     )
-    link_base = _link_base(config, base)
-    app = _app(config, opened, auth, base, link_base, streams, more)
+    app = _app(config, opened, auth, base, link_base, streams, bot, more)
     metrics.statuses = app.answered
     here, elsewhere = room(config.limit, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     listeners = [
@@ -139,9 +151,10 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         Listener(app, listen_on_socket(config.state / "hub.sock"), most=here, is_agent=opened.pool.has_raised),
     ]
     retention = Retention(opened.store, config.state / "sessions", now, config.retention)
-    async with auth, metrics, agent_routes, hooks, notifier, retention, _up(listeners, streams):
+    serves = _up(listeners, streams)
+    async with auth, metrics, agent_routes, hooks, notifier, retention, serves, bot or nullcontext():
         with _address(config.state, base):
-            yield RunningHub(opened, app, auth, base, link_base, offer.is_open)
+            yield RunningHub(opened, app, auth, base, link_base, offer.is_open, bot)
 
 
 def where(state: Path) -> str | None:
@@ -175,7 +188,14 @@ def signals() -> Iterator[asyncio.Event]:
 
 
 def _app(
-    config: ServeConfig, opened: Hub, auth: Auth, base: str, link_base: str, streams: Streams, more: tuple[Route, ...]
+    config: ServeConfig,
+    opened: Hub,
+    auth: Auth,
+    base: str,
+    link_base: str,
+    streams: Streams,
+    bot: "TelegramBot | None",
+    more: tuple[Route, ...],
 ) -> WebApp:
     secure = config.tls_cert is not None or config.behind_proxy
     # Browsers send a cookie to every port of a host: two hubs must not overwrite each other's.
@@ -202,6 +222,7 @@ def _app(
         offer=HookOffer(config.state),
         no_sandbox=opened.wall.missing,
         unsafe_claude=lambda: opened.pool.unsafe_version,
+        telegram_trouble=lambda: _telegram_state(bot).trouble,
     )
     return WebApp(guard, login, streams, page, more)
 
@@ -216,6 +237,32 @@ def _notifier(config: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
         os.urandom,
         replace(config.push, proxied=by_proxy),
     )
+
+
+def _telegram(config: ServeConfig, opened: Hub, link_base: str) -> "TelegramBot | None":
+    """The bot, imported only by hubs that have one."""
+    if config.telegram is None:
+        return None
+    module = importlib.import_module("handraise.surfaces.telegram.bot")
+    sessions = importlib.import_module("handraise.surfaces.telegram.sessions")
+    bot: TelegramBot = module.TelegramBot(
+        lambda person: opened.desk.seat(person, module.SOURCE),
+        config.telegram,
+        config.state / "telegram",
+        now,
+        os.urandom,
+        link_base,
+        sessions.TelegramSessions,
+    )
+    return bot
+
+
+def _telegram_state(bot: "TelegramBot | None") -> TelegramState:
+    if bot is None:
+        return TelegramState()
+    status = bot.status()
+    chats = tuple(UnreachableChat(each.chat, each.reason) for each in status.chats)
+    return TelegramState(True, status.bot, status.trouble, chats, status.waiting)
 
 
 @asynccontextmanager

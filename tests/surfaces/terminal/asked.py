@@ -5,8 +5,8 @@ from typing import Any
 
 from handraise.model.asks import Ask, Body, Form, Offer, Option, Origin, Permission, Plan, Prompt, Question
 from handraise.model.rules import Rule
+from handraise.present.flows import flow_of
 from handraise.surfaces.terminal.dialogue import Dialogue, Effect, begin, press, write
-from handraise.surfaces.terminal.flows import flow_of
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

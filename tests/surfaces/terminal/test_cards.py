@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from handraise.model.asks import Body, Option, Permission, Plan, Prompt, Question
+from handraise.present.flows import flow_of
 from handraise.surfaces.terminal.cards import CardFrame, card, read
 from handraise.surfaces.terminal.dialogue import begin, edited
-from handraise.surfaces.terminal.flows import flow_of
 from handraise.surfaces.terminal.lines import text_of, width_of
 from surfaces.terminal.asked import ADDRESS, DATABASE, NOON, NPM, PLAN, TWO_QUESTIONS, ask, dialogue, play
 from surfaces.terminal.hostile import CORPUS

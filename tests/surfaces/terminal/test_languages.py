@@ -24,6 +24,7 @@ from handraise.model.items import (
 from handraise.model.projects import Patience
 from handraise.model.sessions import Session
 from handraise.policy.paths import normpath
+from handraise.present.flows import flow_of
 from handraise.session.commands import Stop
 from handraise.session.slots import behind
 from handraise.session.translate import advice, translate
@@ -31,7 +32,6 @@ from handraise.store.contents import encode
 from handraise.surfaces.terminal import live, plain
 from handraise.surfaces.terminal.cards import CardFrame, picture
 from handraise.surfaces.terminal.dialogue import Dialogue, begin, edited
-from handraise.surfaces.terminal.flows import flow_of
 from handraise.surfaces.terminal.lines import Line, text_of, width_of
 from handraise.surfaces.terminal.timeline import Timeline, settled_line
 from handraise.surfaces.terminal.unattended import lines_of_ask

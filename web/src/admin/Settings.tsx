@@ -9,6 +9,7 @@ import { hourOf } from "../text/times";
 import { t } from "../texts";
 import { setTheme, THEMES, theme } from "../theme";
 import { DevicesPanel } from "./DevicesPanel";
+import { TelegramPanel } from "./TelegramPanel";
 
 export function SettingsPage() {
   return (
@@ -26,6 +27,7 @@ export function SettingsPage() {
         </div>
       </div>
       <DevicesPanel />
+      <TelegramPanel />
     </>
   );
 }

@@ -77,7 +77,28 @@ class CreateTopic(Struct, frozen=True):
     name: str
 
 
-Outgoing = SendText | EditText | SendFile | SendDraft | DeleteMessage | CreateTopic
+class RenameTopic(Struct, frozen=True):
+    """A topic that gets another name."""
+
+    place: ChatPlace
+    name: str
+
+
+class CloseTopic(Struct, frozen=True):
+    """A topic in which only admins can write from here on."""
+
+    place: ChatPlace
+
+
+class ReopenTopic(Struct, frozen=True):
+    """A closed topic that everyone can write in again."""
+
+    place: ChatPlace
+
+
+Outgoing = (
+    SendText | EditText | SendFile | SendDraft | DeleteMessage | CreateTopic | RenameTopic | CloseTopic | ReopenTopic
+)
 
 
 class Sent(Struct, frozen=True):

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 from handraise.model.asks import Ask, Body, Form, Permission, Plan, Prompt, Question
 from handraise.model.names import has_hidden
 from handraise.model.trust import Trust
-from handraise.surfaces.terminal.lines import one_line
+from handraise.present.harmless import one_line
 from handraise.texts import t
 
 PLACEHOLDER = "…"

@@ -15,24 +15,24 @@ from msgspec.structs import replace
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.model.trust import Trust
 from handraise.present.evidence import Evidence, as_json
+from handraise.present.flows import PermissionFlow
+from handraise.present.harmless import evidence, one_line
 from handraise.present.headlines import clipped
 from handraise.present.states import waiting
+from handraise.present.steps import Row, Step
 from handraise.surfaces.terminal import markdown
-from handraise.surfaces.terminal.dialogue import Dialogue, Row, Step
+from handraise.surfaces.terminal.dialogue import Dialogue
 from handraise.surfaces.terminal.fit import Fit, Parts, arrange
-from handraise.surfaces.terminal.flows import PermissionFlow
 from handraise.surfaces.terminal.lines import (
     BETWEEN,
     EMPTY,
     Line,
     cut,
-    evidence,
     flow,
     fold,
     indent,
     joined,
     line,
-    one_line,
     width_of,
     wrap,
 )
@@ -45,6 +45,12 @@ _GOES_ON = ("class:dim", "↪ ")
 _KEYS = 9
 _CACHED = 16
 _GLANCE = 60
+_LETTERS = {
+    "once": "terminal.key.allow",
+    "deny": "terminal.key.deny",
+    "approve": "terminal.key.approve",
+    "revise": "terminal.key.revise",
+}
 
 
 class CardFrame(Struct, frozen=True):
@@ -177,11 +183,16 @@ def _controls(dialogue: Dialogue, width: int, *, keys: bool) -> list[list[Line]]
     if dialogue.writing is not None:
         picked = next((row for row in dialogue.step.rows if row.name == dialogue.writing), None)
         about = [line(("bold", picked.label))] if picked else []
-        return [[*about, *wrap(line(("class:dim", dialogue.step.wants)), width)]]
+        return [[*about, *wrap(line(("class:dim", _wants(dialogue.step, picked))), width)]]
     # A key is one digit; a typed line may have two.
     most = _KEYS if keys else len(dialogue.step.rows)
     rows = [(" " if row.digit is None or row.digit > most else str(row.digit), row) for row in dialogue.step.rows]
     return [_row(dialogue, at, digit, row, width) for at, (digit, row) in enumerate(rows)]
+
+
+def _wants(step: Step, row: Row | None) -> str:
+    can_be_empty = row is not None and row.name in ("deny", "stop")
+    return t("terminal.card.no_reason", wants=step.wants) if can_be_empty else step.wants
 
 
 def _row(dialogue: Dialogue, number: int, named: str, row: Row, width: int) -> list[Line]:
@@ -231,10 +242,16 @@ def _keys(dialogue: Dialogue, frame: CardFrame, width: int) -> list[Line]:
         if pointed is not None and pointed.weight == "grant":
             keys = [t("terminal.key.enter", label=pointed.label)]
         else:
-            keys = [*dialogue.step.keys] or [t("terminal.key.choose")]
+            keys = _letters(dialogue.step) or [t("terminal.key.choose")]
     if dialogue.writing is None:
         keys += [*([t("terminal.key.left")] if dialogue.at else []), t("terminal.key.postpone")]
     return [line(("class:dim", row)) for row in flow(keys, width)]
+
+
+def _letters(step: Step) -> list[str]:
+    """What the letters of its first choices do."""
+    offered = {row.name for row in step.rows if row.key}
+    return [t(key) for name, key in _LETTERS.items() if name in offered]
 
 
 def _permission(body: Permission, dialogue: Dialogue, width: int) -> list[Line]:

@@ -1,115 +1,20 @@
 """The dialogue: one person answers one ask, step by step. Decides what each key does; never awaits, never draws.
 
-What a kind of ask needs is its flow (`flows.py`); the dialogue only walks through its steps. Enter without a choice
-decides nothing, and nothing is sent that was not chosen or written.
+What a kind of ask needs is its flow (`present/flows.py`); the dialogue only walks through its steps. Enter without a
+choice decides nothing, and nothing is sent that was not chosen or written.
 """
 
 from collections.abc import Mapping
-from typing import Literal, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from handraise.model.answers import Answer, Misfit
 from handraise.model.asks import Ask
-from handraise.model.intent import Weight
-from handraise.model.keys import Key
-from handraise.present.cards import Card
-from handraise.present.choices import CardChoice
-from handraise.surfaces.terminal import lines
+from handraise.present.steps import FREE_TEXT, AskFlow, Row, Step, StepInput
 from handraise.texts import t
 
-FREE_TEXT = "free text"
 EDIT = "edit"
-
-
-class Row(Struct, frozen=True):
-    """Something to choose. `then`: choose it, ask for a text first, or open an editor.
-
-    `weight`: what choosing it does. A key only selects a row that grants; Enter confirms. `digit` is its place; a
-    place without an offer stays empty.
-    """
-
-    name: str
-    label: str
-    says: str = ""
-    key: str = ""
-    then: Literal["chosen", "write", "edit"] = "chosen"
-    preview: str = ""
-    danger: bool = False
-    digit: int | None = None
-    weight: Weight = "answer"
-
-
-def keyed(key: Key, label: str, says: str = "", then: Literal["chosen", "write", "edit"] = "chosen") -> Row:
-    """The row of something in the table of keys."""
-    return Row(key.act, label, says, key.letter, then, digit=key.digit, weight=key.weight)
-
-
-def row_of(choice: CardChoice, then: Literal["chosen", "write", "edit"] = "chosen") -> Row:
-    """The row of one of a card's choices."""
-    label, says = lines.one_line(choice.label), lines.one_line(choice.detail)
-    return Row(
-        choice.act,
-        label,
-        says,
-        choice.key,
-        then,
-        danger=choice.danger,
-        digit=choice.digit,
-        weight=choice.weight,
-    )
-
-
-class Step(Struct, frozen=True):
-    """One decision: one row, several, or a text if there are no rows."""
-
-    name: str
-    sentence: str
-    header: str = ""
-    rows: tuple[Row, ...] = ()
-    several: bool = False
-    optional: bool = False
-    place: str = ""
-    """Its position, if there are several."""
-    wants: str = ""
-    """What the text is for, shown next to the input."""
-    keys: tuple[str, ...] = ()
-    """Which keys to show below it."""
-    first: str = ""
-    """The initial text or selected row."""
-    marked: frozenset[str] = frozenset()
-    """The rows that are marked initially."""
-
-
-class StepInput(Struct, frozen=True):
-    """What was chosen or written at a step."""
-
-    rows: tuple[str, ...] = ()
-    text: str | None = None
-
-
-class AskFlow(Protocol):
-    """What an ask of one kind needs to know."""
-
-    @property
-    def card(self) -> Card:
-        """What the ask says."""
-        ...
-
-    def steps(self, inputs: Mapping[str, StepInput]) -> tuple[Step, ...]:
-        """All steps that follow from the input so far."""
-        ...
-
-    def editable(self, inputs: Mapping[str, StepInput], /) -> tuple[str, str]:
-        """The text for the editor, and the suffix of its file."""
-        ...
-
-    def check(self, step: Step, entered: StepInput, /) -> None:
-        """Raises Misfit if this can't be accepted."""
-        ...
-
-    def answer(self, inputs: Mapping[str, StepInput]) -> Answer: ...
 
 
 class Send(Struct, frozen=True):

@@ -12,9 +12,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from handraise.model.intent import BURST, CALM, Act, Attention, Weight, is_typing
+from handraise.present.steps import Row
 from handraise.surfaces.terminal import cards
 from handraise.surfaces.terminal import dialogue as dialogues
-from handraise.surfaces.terminal.dialogue import Dialogue, Effect, PutAside, Row
+from handraise.surfaces.terminal.dialogue import Dialogue, Effect, PutAside
 from handraise.surfaces.terminal.view import CardStack, milliseconds
 from handraise.texts import t
 

@@ -1,4 +1,4 @@
-"""The line: styled text of known width, with foreign text made harmless. Pure.
+"""The line: styled text of known width. Pure.
 
 Everything the terminal shows consists of these. Styles are prompt_toolkit's: `class:accent`, `bold`, `fg:ansicyan`.
 """
@@ -6,39 +6,11 @@ Everything the terminal shows consists of these. Styles are prompt_toolkit's: `c
 import re
 from collections.abc import Iterable
 
-from handraise.model.names import reveal
-
-TAB = 4
-# Joins emoji, and shapes letters in some scripts: left out of prose, where nothing is approved.
-_JOINERS = re.compile("[\u200c\u200d\ufe00-\ufe0f]")
-_SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
 ELLIPSIS = "…"
 BETWEEN = " · "
 _PIECES = re.compile(r"\s+|\S+")
 _NARROW = re.compile("[ -~¡-¬®-ÿ‐-‧‹›←-⇿─-▟◌✓✗❯⟨⟩]*")
 """Each takes one column: ASCII, Latin-1, punctuation, arrows, lines and blocks. Most text has no others."""
-
-
-def evidence(text: str) -> str:
-    """Text that a person decides about: every hidden character is marked, tabs become spaces."""
-    return "\n".join(seal(row) for row in reveal(text).expandtabs(TAB).split("\n"))
-
-
-def prose(text: str) -> str:
-    """Text that a person only reads: like evidence, but joiners are left out and every blank is a space."""
-    return evidence(_SPACES.sub(" ", _JOINERS.sub("", text)))
-
-
-def one_line(text: str) -> str:
-    """Evidence on one line."""
-    return " ".join(evidence(text).split())
-
-
-def seal(text: str) -> str:
-    """The last check before the terminal: every unprintable character is marked, line ends included."""
-    if text.isprintable():
-        return text
-    return "".join(letter if letter.isprintable() else f"⟨U+{ord(letter):04X}⟩" for letter in text)
 
 
 Span = tuple[str, str]

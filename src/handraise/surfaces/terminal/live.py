@@ -2,11 +2,12 @@
 
 from datetime import datetime
 
+from handraise.present.harmless import one_line
 from handraise.present.states import state_in_words, usage_in_words, waiting
 from handraise.surfaces.terminal import cards
 from handraise.surfaces.terminal.cards import CardFrame, CardView
 from handraise.surfaces.terminal.fit import Fit
-from handraise.surfaces.terminal.lines import BETWEEN, EMPTY, Line, cut, joined, line, one_line, width_of
+from handraise.surfaces.terminal.lines import BETWEEN, EMPTY, Line, cut, joined, line, width_of
 from handraise.surfaces.terminal.view import ViewState
 from handraise.texts import span, t
 

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from handraise.surfaces.terminal.lines import Line, evidence, prose, text_of
+from handraise.present.harmless import evidence, prose
+from handraise.surfaces.terminal.lines import Line, text_of
 
 MEASURE = 100
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")

@@ -12,12 +12,13 @@ from datetime import datetime
 
 from handraise.model.asks import Ask
 from handraise.model.items import Item
+from handraise.present.harmless import seal
 from handraise.surfaces.terminal import cards
 from handraise.surfaces.terminal.cards import CardFrame
 from handraise.surfaces.terminal.dialogue import Dialogue, named
 from handraise.surfaces.terminal.editor import Editor
 from handraise.surfaces.terminal.fit import Fit
-from handraise.surfaces.terminal.lines import Line, seal, text_of
+from handraise.surfaces.terminal.lines import Line, text_of
 from handraise.surfaces.terminal.live import nothing_open
 from handraise.surfaces.terminal.session import TerminalSession
 from handraise.surfaces.terminal.view import ViewState

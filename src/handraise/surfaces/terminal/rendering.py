@@ -11,7 +11,8 @@ from rich.style import Style
 from rich.syntax import Syntax
 from rich.text import Text
 
-from handraise.surfaces.terminal.lines import Line, Span, seal
+from handraise.present.harmless import seal
+from handraise.surfaces.terminal.lines import Line, Span
 
 _COLOURS = (
     *("ansiblack", "ansired", "ansigreen", "ansiyellow", "ansiblue", "ansimagenta", "ansicyan", "ansigray"),

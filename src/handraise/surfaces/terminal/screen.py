@@ -23,11 +23,12 @@ from prompt_toolkit.shortcuts import print_formatted_text
 
 from handraise.model.asks import Ask
 from handraise.model.items import Item
+from handraise.present.harmless import seal
 from handraise.surfaces.terminal import live, rendering, windows
 from handraise.surfaces.terminal.editor import Editor
 from handraise.surfaces.terminal.hand import Whose
 from handraise.surfaces.terminal.keyboard import NAMED, is_together, keyboard
-from handraise.surfaces.terminal.lines import Line, seal
+from handraise.surfaces.terminal.lines import Line
 from handraise.surfaces.terminal.session import TerminalSession
 from handraise.surfaces.terminal.view import CardStack
 

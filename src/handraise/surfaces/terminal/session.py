@@ -10,12 +10,13 @@ from handraise.desk.interface import Conflict, Desk, DeskError, TooLate, Unreach
 from handraise.model.answers import Answer
 from handraise.model.asks import Ask
 from handraise.model.sessions import Session
+from handraise.present.harmless import one_line
 from handraise.surfaces.terminal import dialogue
 from handraise.surfaces.terminal.dialogue import Edit, Effect, PutAside, Send
 from handraise.surfaces.terminal.editor import EditorFailed
 from handraise.surfaces.terminal.feed_reader import FeedReader
 from handraise.surfaces.terminal.hand import Hand, Pressed
-from handraise.surfaces.terminal.lines import line, one_line, wrap
+from handraise.surfaces.terminal.lines import line, wrap
 from handraise.surfaces.terminal.terminal_io import TerminalIO
 from handraise.surfaces.terminal.view import ViewState
 from handraise.texts import t

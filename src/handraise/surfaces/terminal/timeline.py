@@ -34,24 +34,12 @@ from handraise.model.tools import names_of
 from handraise.model.usage import UsageLimit
 from handraise.present.actions import doing
 from handraise.present.denials import change_in_words
+from handraise.present.harmless import evidence, one_line, prose
 from handraise.present.headlines import clipped, headline
 from handraise.present.outcomes import of_settlement
 from handraise.present.states import ending_in_words
 from handraise.surfaces.terminal import markdown
-from handraise.surfaces.terminal.lines import (
-    BETWEEN,
-    EMPTY,
-    Line,
-    Span,
-    cut,
-    evidence,
-    fold,
-    indent,
-    line,
-    one_line,
-    prose,
-    wrap,
-)
+from handraise.surfaces.terminal.lines import BETWEEN, EMPTY, Line, Span, cut, fold, indent, line, wrap
 from handraise.surfaces.terminal.markdown import Growing
 from handraise.texts import clock, span, t
 

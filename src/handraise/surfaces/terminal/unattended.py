@@ -9,10 +9,11 @@ from typing import Literal
 
 from handraise.model.asks import Ask
 from handraise.model.items import Item
+from handraise.present.harmless import one_line, seal
 from handraise.present.headlines import headline
 from handraise.surfaces.terminal.answer_options import how_to_answer
 from handraise.surfaces.terminal.editor import EditorFailed
-from handraise.surfaces.terminal.lines import Line, one_line, seal, text_of
+from handraise.surfaces.terminal.lines import Line, text_of
 from handraise.surfaces.terminal.session import TerminalSession
 from handraise.surfaces.terminal.timeline import Timeline
 from handraise.texts import t

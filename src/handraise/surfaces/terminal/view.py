@@ -12,10 +12,10 @@ from handraise.model.asks import Ask
 from handraise.model.intent import Attention, attend
 from handraise.model.items import Content, SessionChanged, SessionEnded
 from handraise.model.sessions import Session
+from handraise.present.flows import flow_of
 from handraise.surfaces.terminal import dialogue as dialogues
 from handraise.surfaces.terminal.dialogue import Dialogue
 from handraise.surfaces.terminal.fit import Fit
-from handraise.surfaces.terminal.flows import flow_of
 from handraise.surfaces.terminal.timeline import Timeline
 from handraise.texts import t
 

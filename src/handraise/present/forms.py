@@ -10,10 +10,12 @@ from handraise.model import fit
 from handraise.model.answers import Answer, Filled, Misfit
 from handraise.model.asks import Form
 from handraise.present.cards import Card
-from handraise.surfaces.terminal.dialogue import Row, Step, StepInput, row_of
-from handraise.surfaces.terminal.lines import evidence, one_line
+from handraise.present.harmless import evidence, one_line
+from handraise.present.steps import Row, Step, StepInput, row_of
 from handraise.texts import t
 
+BEGIN = "begin"
+"""The first step of a form: fill in or decline."""
 _NOTHING = "leave empty"
 _FIELD = "field "
 _FORMATS = ("email", "uri", "date", "date-time")
@@ -27,18 +29,18 @@ class FormFlow(Struct, frozen=True):
 
     def steps(self, inputs: Mapping[str, StepInput]) -> tuple[Step, ...]:
         begin = Step(
-            "begin",
+            BEGIN,
             evidence(self.form.message),
             self._header,
             tuple(row_of(choice) for choice in self.card.choices),
         )
-        if inputs.get("begin", StepInput()).rows != ("fill",):
+        if inputs.get(BEGIN, StepInput()).rows != ("fill",):
             return (begin,)
         fields = (self._step(number, name) for number, name in enumerate(self._fields, 1))
         return begin, *fields, self._review(inputs)
 
     def editable(self, _inputs: Mapping[str, StepInput]) -> tuple[str, str]:
-        raise Misfit(t("terminal.edit.form"))
+        raise Misfit(t("card.edit.form"))
 
     def check(self, step: Step, entered: StepInput) -> None:
         if step.name.startswith(_FIELD):
@@ -49,7 +51,7 @@ class FormFlow(Struct, frozen=True):
             fit.check(Form("", "", schema), Filled("accept", {} if value is None else {name: value}))
 
     def answer(self, inputs: Mapping[str, StepInput]) -> Answer:
-        match inputs["begin"].rows[0]:
+        match inputs[BEGIN].rows[0]:
             case "fill":
                 return Filled("accept", self._content(inputs))
             case "decline":
@@ -59,7 +61,7 @@ class FormFlow(Struct, frozen=True):
 
     @property
     def _header(self) -> str:
-        return t("terminal.form.header", server=one_line(self.form.server))
+        return t("card.form.header", server=one_line(self.form.server))
 
     @property
     def _fields(self) -> dict[str, dict[str, Any]]:
@@ -75,23 +77,23 @@ class FormFlow(Struct, frozen=True):
     def _step(self, number: int, name: str) -> Step:
         field, optional = self._fields[name], name not in self._required
         title = one_line(str(field.get("title") or name))
-        title = t("terminal.form.optional", title=title) if optional else title
+        title = t("card.field.optional", title=title) if optional else title
         description = evidence(str(field.get("description") or ""))
         several = field.get("type") == "array" and bool(_choices(field))
         rows = tuple(
             Row(f"={number}", one_line(label), digit=number + 1) for number, (_, label) in enumerate(_choices(field))
         )
         if rows and optional and not several:
-            rows = (*rows, Row(_NOTHING, t("terminal.form.leave_empty"), digit=len(rows) + 1))
+            rows = (*rows, Row(_NOTHING, t("card.field.leave_empty"), digit=len(rows) + 1))
         return Step(
             f"{_FIELD}{name}",
-            t("terminal.form.described", title=title, description=description) if description else title,
+            t("card.field.described", title=title, description=description) if description else title,
             self._header,
             rows,
             several,
             optional,
-            place=t("terminal.card.step", place=number, total=len(self._fields)),
-            wants=t("terminal.form.nothing" if optional else "terminal.form.required", wanted=_wants(field)),
+            place=t("card.step.place", place=number, total=len(self._fields)),
+            wants=t("card.field.nothing" if optional else "card.field.required", wanted=_wants(field)),
             first=_pointed(field) if rows else _spelled(field.get("default")),
             marked=_marked(field) if several else frozenset(),
         )
@@ -101,9 +103,9 @@ class FormFlow(Struct, frozen=True):
             f"{one_line(str(field.get('title') or name))}: {_shown(self._value(name, inputs.get(_FIELD + name)))}"
             for name, field in self._fields.items()
         ]
-        rows = (Row("send", t("terminal.form.send"), digit=1),)
-        text = "\n".join(values) or t("terminal.form.empty")
-        return Step("review", text, t("terminal.step.ready"), rows, first="send")
+        rows = (Row("send", t("card.step.send_form"), digit=1),)
+        text = "\n".join(values) or t("card.step.empty_form")
+        return Step("review", text, t("card.step.ready"), rows, first="send")
 
     def _content(self, inputs: Mapping[str, StepInput]) -> dict[str, Any]:
         values = {name: self._value(name, inputs.get(_FIELD + name)) for name in self._fields}
@@ -131,12 +133,12 @@ class LinkFlow(Struct, frozen=True):
     form: Form
 
     def steps(self, _inputs: Mapping[str, StepInput]) -> tuple[Step, ...]:
-        header = t("terminal.form.link", server=one_line(self.form.server))
+        header = t("card.form.link_header", server=one_line(self.form.server))
         rows = tuple(row_of(choice) for choice in self.card.choices)
         return (Step("decide", evidence(self.form.message), header, rows),)
 
     def editable(self, _inputs: Mapping[str, StepInput]) -> tuple[str, str]:
-        raise Misfit(t("terminal.edit.link"))
+        raise Misfit(t("card.edit.link"))
 
     def check(self, _step: Step, _entered: StepInput) -> None:
         """Every row is an answer."""
@@ -154,7 +156,7 @@ class LinkFlow(Struct, frozen=True):
 def _choices(field: Mapping[str, Any]) -> list[tuple[object, str]]:
     """The values that a field may have, each with its name; none if it is free text."""
     if field.get("type") == "boolean":
-        return [(True, t("terminal.form.yes")), (False, t("terminal.form.no"))]
+        return [(True, t("card.field.yes")), (False, t("card.field.no"))]
     inside = field.get("items") if field.get("type") == "array" else field
     if not isinstance(inside, dict):
         return []
@@ -208,27 +210,27 @@ def _number(text: str) -> object:
 def _wants(field: Mapping[str, Any]) -> str:
     match field.get("type"):
         case "integer":
-            return _bounded(t("terminal.form.integer"), field)
+            return _bounded(t("card.field.integer"), field)
         case "number":
-            return _bounded(t("terminal.form.number"), field)
+            return _bounded(t("card.field.number"), field)
         case "array":
-            return t("terminal.form.list")
+            return t("card.field.list")
         case _:
             form = field.get("format")
             if form in _FORMATS:
-                return t(f"terminal.form.format.{str(form).replace('-', '_')}")
-            return t("terminal.form.formatted", format=one_line(str(form))) if form else t("terminal.form.text")
+                return t(f"card.field.format.{str(form).replace('-', '_')}")
+            return t("card.field.formatted", format=one_line(str(form))) if form else t("card.field.text")
 
 
 def _bounded(wanted: str, field: Mapping[str, Any]) -> str:
     low, high = field.get("minimum"), field.get("maximum")
     match isinstance(low, int | float), isinstance(high, int | float):
         case True, True:
-            return t("terminal.form.between", wanted=wanted, low=low, high=high)
+            return t("card.field.between", wanted=wanted, low=low, high=high)
         case True, False:
-            return t("terminal.form.from", wanted=wanted, low=low)
+            return t("card.field.from", wanted=wanted, low=low)
         case False, True:
-            return t("terminal.form.to", wanted=wanted, high=high)
+            return t("card.field.to", wanted=wanted, high=high)
         case _:
             return wanted
 
@@ -248,6 +250,6 @@ def _shown(value: object) -> str:
         case None:
             return "–"
         case bool():
-            return t("terminal.form.yes") if value else t("terminal.form.no")
+            return t("card.field.yes") if value else t("card.field.no")
         case _:
             return one_line(_spelled(value))

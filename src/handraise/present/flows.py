@@ -16,9 +16,9 @@ from handraise.model.trust import Trust, TrustLevel
 from handraise.present.cards import Card, card_of
 from handraise.present.choices import CardChoice
 from handraise.present.evidence import as_json
-from handraise.surfaces.terminal.dialogue import FREE_TEXT, AskFlow, Row, Step, StepInput, keyed, row_of
-from handraise.surfaces.terminal.forms import FormFlow, LinkFlow
-from handraise.surfaces.terminal.lines import evidence, one_line
+from handraise.present.forms import FormFlow, LinkFlow
+from handraise.present.harmless import evidence, one_line
+from handraise.present.steps import FREE_TEXT, AskFlow, Row, Step, StepInput, keyed, row_of
 from handraise.texts import t
 
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}$")
@@ -57,11 +57,11 @@ class QuestionFlow(Struct, frozen=True):
         return asked if len(asked) == 1 else (*asked, self._review(inputs))
 
     def editable(self, _inputs: Mapping[str, StepInput]) -> tuple[str, str]:
-        raise Misfit(t("terminal.edit.question"))
+        raise Misfit(t("card.edit.question"))
 
     def check(self, step: Step, entered: StepInput) -> None:
         if step.name != "review" and entered.text is not None and not entered.text.strip():
-            raise Misfit(t("terminal.step.empty_answer"))
+            raise Misfit(t("card.step.empty_answer"))
 
     def answer(self, inputs: Mapping[str, StepInput]) -> Answer:
         return Choices(tuple(self._choice(number, inputs) for number in range(len(self.prompts))))
@@ -78,8 +78,8 @@ class QuestionFlow(Struct, frozen=True):
             choice = self._choice(number, inputs)
             chosen = ", ".join([*choice.labels, *([choice.text] if choice.text else [])])
             lines.append(f"{one_line(prompt.header or prompt.question)}: {one_line(chosen)}")
-        rows = (Row("send", t("terminal.step.send_answers"), digit=1),)
-        return Step("review", "\n".join(lines), t("terminal.step.ready"), rows, first="send")
+        rows = (Row("send", t("card.step.send_answers"), digit=1),)
+        return Step("review", "\n".join(lines), t("card.step.ready"), rows, first="send")
 
 
 class PermissionFlow(Struct, frozen=True):
@@ -89,17 +89,15 @@ class PermissionFlow(Struct, frozen=True):
     body: Permission
 
     def steps(self, inputs: Mapping[str, StepInput]) -> tuple[Step, ...]:
-        allow, deny = t("terminal.key.allow"), t("terminal.key.deny")
-        header, reason = t("card.kind.permission"), t("terminal.step.reason")
+        header, reason = t("card.kind.permission"), t("card.step.reason")
         rows = self._rows()
         safest = rows[0].name if terms_of(self.body).deny_first else ""
-        keys = (deny,) if safest else (allow, deny)
-        first = Step("decide", evidence(self.card.headline), header, rows, wants=reason, keys=keys, first=safest)
+        first = Step("decide", evidence(self.card.headline), header, rows, wants=reason, first=safest)
         if inputs.get("decide", StepInput()).rows != ("edit",):
             return (first,)
-        rows = (keyed(key_of("permission", "once"), t("terminal.step.allow_edited")), _again("permission"))
-        question, header = t("terminal.step.allow_changes"), t("terminal.step.permission_edited")
-        return first, Step("edited", question, header, rows, keys=(allow,))
+        rows = (keyed(key_of("permission", "once"), t("card.step.allow_edited")), _again("permission"))
+        question, header = t("card.step.allow_changes"), t("card.step.permission_edited")
+        return first, Step("edited", question, header, rows)
 
     def editable(self, inputs: Mapping[str, StepInput]) -> tuple[str, str]:
         before = inputs.get("decide", StepInput()).text
@@ -156,7 +154,7 @@ class PermissionFlow(Struct, frozen=True):
     def _input(self, text: str) -> dict[str, Any]:
         if self.edits:
             if self.edits == "command" and not text.strip():
-                raise Misfit(t("terminal.edit.no_command"))
+                raise Misfit(t("card.edit.no_command"))
             # Editors end a text with a line feed, whether it had one or not.
             before = self.body.input[self.edits]
             end = "\r\n" if "\r\n" in before and text.endswith("\r\n") else "\n"
@@ -164,9 +162,9 @@ class PermissionFlow(Struct, frozen=True):
         try:
             read = json.loads(text)
         except ValueError as error:
-            raise Misfit(t("terminal.edit.bad_json", error=error)) from error
+            raise Misfit(t("card.edit.bad_json", error=error)) from error
         if not isinstance(read, dict) or not read:
-            raise Misfit(t("terminal.edit.no_object"))
+            raise Misfit(t("card.edit.no_object"))
         return read
 
 
@@ -178,14 +176,13 @@ class PlanFlow(Struct, frozen=True):
 
     def steps(self, inputs: Mapping[str, StepInput]) -> tuple[Step, ...]:
         rows = tuple(_row(choice) for choice in self.card.choices)
-        keys = (t("terminal.key.approve"), t("terminal.key.revise"))
-        header, wants = t("card.kind.plan"), t("terminal.step.revision")
-        first = Step("decide", evidence(self.card.headline), header, rows, wants=wants, keys=keys)
+        header, wants = t("card.kind.plan"), t("card.step.revision")
+        first = Step("decide", evidence(self.card.headline), header, rows, wants=wants)
         if inputs.get("decide", StepInput()).rows != ("edit",):
             return (first,)
         edited = (*(row for row in rows if row.weight == "grant"), _again("plan"))
-        question, header = t("terminal.step.approve_changes"), t("terminal.step.plan_edited")
-        return first, Step("edited", question, header, edited, keys=keys[:1])
+        question, header = t("card.step.approve_changes"), t("card.step.plan_edited")
+        return first, Step("edited", question, header, edited)
 
     def editable(self, inputs: Mapping[str, StepInput]) -> tuple[str, str]:
         before = inputs.get("decide", StepInput()).text
@@ -193,9 +190,9 @@ class PlanFlow(Struct, frozen=True):
 
     def check(self, _step: Step, entered: StepInput) -> None:
         if entered.rows == ("edit",) and not (entered.text or "").strip():
-            raise Misfit(t("terminal.edit.no_plan"))
+            raise Misfit(t("card.edit.no_plan"))
         if entered.rows == ("revise",) and not (entered.text or "").strip():
-            raise Misfit(t("terminal.step.no_revision"))
+            raise Misfit(t("card.step.no_revision"))
 
     def answer(self, inputs: Mapping[str, StepInput]) -> Answer:
         decided = inputs["decide"]
@@ -223,7 +220,7 @@ class TrustFlow(Struct, frozen=True):
         return (Step("decide", evidence(self.card.headline), t("card.kind.trust"), rows, first="without"),)
 
     def editable(self, _inputs: Mapping[str, StepInput]) -> tuple[str, str]:
-        raise Misfit(t("terminal.edit.trust"))
+        raise Misfit(t("card.edit.trust"))
 
     def check(self, _step: Step, _entered: StepInput) -> None:
         """Every row is an answer."""
@@ -237,7 +234,7 @@ def _row(choice: CardChoice) -> Row:
 
 
 def _again(on: Literal["permission", "plan"]) -> Row:
-    return keyed(key_of(on, "edit"), t("terminal.step.edit_again"), then="edit")
+    return keyed(key_of(on, "edit"), t("card.step.edit_again"), then="edit")
 
 
 def _prompt(number: int, prompt: Prompt, count: int) -> Step:
@@ -259,6 +256,6 @@ def _prompt(number: int, prompt: Prompt, count: int) -> Step:
         one_line(prompt.header),
         rows,
         prompt.multi_select,
-        place=t("terminal.card.step", place=number + 1, total=count) if count > 1 else "",
-        wants=t("terminal.step.own_words") if rows else t("terminal.step.your_answer"),
+        place=t("card.step.place", place=number + 1, total=count) if count > 1 else "",
+        wants=t("card.step.own_words") if rows else t("card.step.your_answer"),
     )

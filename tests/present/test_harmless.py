@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handraise.surfaces.terminal.lines import evidence, one_line, prose, seal
+from handraise.present.harmless import evidence, one_line, prose, seal
 from surfaces.terminal.hostile import CORPUS
 
 

@@ -1,0 +1,204 @@
+"""Every card in every place: which asks should be shown where, and one sender for each."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from types import TracebackType
+from typing import Self
+
+from handraise.desk.interface import Desk, NotFound
+from handraise.model.asks import Ask
+from handraise.surfaces.telegram.card_sender import AskOrigin, CardSender, CardServices
+from handraise.surfaces.telegram.deliveries import Delivery
+from handraise.surfaces.telegram.ledger import Ledger
+from handraise.surfaces.telegram.outgoing import ChatPlace
+from handraise.surfaces.telegram.people import People
+from handraise.surfaces.telegram.reach import Reach
+from handraise.surfaces.telegram.session_side import MessageQueue
+
+_STOPPING = 5.0
+"""Seconds for what is on its way at the end."""
+
+log = logging.getLogger("handraise.telegram")
+
+
+class CardBoard:
+    """Entered with `async with`. `reconcile` makes everything right, whatever happened before."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        ledger: Ledger,
+        outbox: MessageQueue,
+        people: People,
+        reach: Reach,
+        clock: Callable[[], datetime],
+        entropy: Callable[[int], bytes],
+        links: str,
+        second: float = 1.0,
+    ) -> None:
+        self._desk = desk
+        self._ledger = ledger
+        self._second = second
+        self._people = people
+        self._services = CardServices(ledger, outbox, people, reach, clock, entropy, self.move, links, second)
+        self._senders: dict[tuple[str, ChatPlace], CardSender] = {}
+        self._tasks: dict[tuple[str, ChatPlace], asyncio.Task[None]] = {}
+        self._open: dict[str, Ask] = {}
+        self.place_of: Callable[[str], ChatPlace | None] = lambda _: None
+        """A session's own topic; set by whoever knows."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        tasks = list(self._tasks.values())
+        for sender in self._senders.values():
+            sender.stop()
+        if tasks:
+            await asyncio.wait(tasks, timeout=_STOPPING * self._second)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    @property
+    def waiting(self) -> int:
+        """How many asks are open."""
+        return len(self._open)
+
+    async def restore(self, unfinished: Iterable[Delivery]) -> None:
+        """Takes up the cards of before a restart. Those of settled asks are closed."""
+        for delivery in unfinished:
+            ask = await self._ask(delivery.ask)
+            if ask is None and not delivery.copies:
+                await self._ledger.drop_delivery(delivery.ask, delivery.place)
+            else:
+                await self._begin(delivery, ask)
+
+    async def reconcile(self, asks: Iterable[Ask]) -> None:
+        """These asks are open, and no others."""
+        self._open = {ask.id: ask for ask in asks}
+        for (ask, _), sender in list(self._senders.items()):
+            if ask not in self._open and sender.ask is not None and sender.ask.settlement is None:
+                await self.settle(ask)
+        await self.spread()
+
+    async def spread(self) -> None:
+        """Shows every open ask in all of its places, after the places changed."""
+        for ask in list(self._open.values()):
+            await self.open(ask)
+
+    async def open(self, ask: Ask) -> None:
+        """Shows an open ask wherever it belongs, unless it is shown there."""
+        self._open[ask.id] = ask
+        places = await self._places(ask)
+        for place in places:
+            sender = self._senders.get((ask.id, place))
+            if sender is None:
+                known = await self._ledger.delivery(ask.id, place)
+                await self._begin(known or Delivery(ask.id, place), ask)
+        for (name, place), sender in list(self._senders.items()):
+            if name == ask.id and sender.is_wanted != (place in places):
+                sender.is_wanted = place in places
+                sender.wake()
+
+    async def settle(self, ask: str) -> None:
+        """An ask was settled, or answered late: its cards say so, also those that were closed before."""
+        settled = await self._ask(ask)
+        if settled is not None:
+            await self.refresh(settled)
+
+    async def refresh(self, ask: Ask) -> None:
+        """This is what an ask is now."""
+        if ask.settlement is not None:
+            self._open.pop(ask.id, None)
+        for delivery in await self._ledger.deliveries_of(ask.id):
+            await self._begin(delivery, ask)
+        for (name, _), sender in self._senders.items():
+            if name == ask.id:
+                sender.ask = ask
+                sender.wake()
+
+    async def sender(self, ask: Ask, place: ChatPlace) -> CardSender | None:
+        """The card of an ask in a place; also one that was closed long ago, which is then checked again."""
+        found = self._senders.get((ask.id, place))
+        if found is None:
+            delivery = await self._ledger.delivery(ask.id, place)
+            if delivery is None:
+                return None
+            found = self._senders.get((ask.id, place)) or await self._begin(delivery, ask)
+        if found.ask is None or found.ask.settlement != ask.settlement:
+            found.ask = ask
+            found.wake()
+        return found
+
+    async def show_again(self, place: ChatPlace) -> int:
+        """Sends the open cards of a place once more, oldest first; returns how many."""
+        found = [
+            sender
+            for (ask, where), sender in self._senders.items()
+            if where == place and sender.is_wanted and ask in self._open
+        ]
+        for sender in found:
+            await sender.show_again()
+        return len(found)
+
+    async def move(self, place: ChatPlace, to: ChatPlace) -> None:
+        """Whatever is open there is sent to the new place; the old messages can't be changed any more."""
+        if self._people.now_at(place) != to:
+            log.warning("a chat or topic was replaced by another", extra={"chat": place.chat, "now": to.chat})
+            self._people.moved[place] = to
+            self._people.moved.pop(to, None)
+            await self._ledger.save_move(place, to)
+        for key in [key for key in self._senders if key[1] == place]:
+            self._senders.pop(key)
+            task = self._tasks.pop(key)
+            if task is not asyncio.current_task():
+                task.cancel()
+            await self._ledger.drop_delivery(key[0], place)
+        await self.spread()
+
+    async def _begin(self, delivery: Delivery, ask: Ask | None) -> CardSender:
+        key = (delivery.ask, delivery.place)
+        origin = await self._origin(ask)
+        if key not in self._senders:
+            self._senders[key] = CardSender(self._services, delivery, ask, origin)
+            self._tasks[key] = asyncio.create_task(self._keep(key, self._senders[key]))
+        return self._senders[key]
+
+    async def _keep(self, key: tuple[str, ChatPlace], sender: CardSender) -> None:
+        await sender.run()
+        if self._senders.get(key) is sender:
+            del self._senders[key]
+            del self._tasks[key]
+
+    async def _ask(self, ask: str) -> Ask | None:
+        try:
+            return await self._desk.ask(ask)
+        except NotFound:
+            return None
+
+    async def _origin(self, ask: Ask | None) -> AskOrigin:
+        if ask is None or ask.session is None:
+            return AskOrigin()
+        try:
+            session = (await self._desk.session(ask.session)).session
+        except NotFound:
+            return AskOrigin()
+        return AskOrigin(session.directory, session.title)
+
+    async def _places(self, ask: Ask) -> tuple[ChatPlace, ...]:
+        """The session's own topic, if it has one; else where its project's cards go."""
+        own = self.place_of(ask.session) if ask.session is not None else None
+        if own is not None:
+            return (self._people.now_at(own),)
+        return self._people.places(await self._project(ask))
+
+    async def _project(self, ask: Ask) -> str | None:
+        """The name of the project that an ask belongs to."""
+        if ask.project is None:
+            return None
+        return next((each.name for each in await self._desk.projects() if each.id == ask.project), None)

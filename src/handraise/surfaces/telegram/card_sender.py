@@ -1,0 +1,327 @@
+"""Keeps one ask's card right in one place: sends it, changes it, closes it."""
+
+import asyncio
+import logging
+from base64 import urlsafe_b64encode
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import datetime
+from typing import assert_never
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from handraise.model.asks import Ask
+from handraise.surfaces.telegram import deliveries
+from handraise.surfaces.telegram.buttons import BoundButton
+from handraise.surfaces.telegram.cards import CardButton, closed, render
+from handraise.surfaces.telegram.conversation import CardState
+from handraise.surfaces.telegram.deliveries import (
+    CardAction,
+    CardCopy,
+    CardLook,
+    CloseDelivery,
+    Delivery,
+    EditCopy,
+    SendCopy,
+    SendPart,
+)
+from handraise.surfaces.telegram.formatted import Formatted
+from handraise.surfaces.telegram.layout import CardFile
+from handraise.surfaces.telegram.ledger import Ledger
+from handraise.surfaces.telegram.outgoing import (
+    Blocked,
+    Button,
+    ChatPlace,
+    Doubtful,
+    EditText,
+    Gone,
+    Keyboard,
+    Migrated,
+    Outgoing,
+    SendFile,
+    SendResult,
+    SendText,
+    Sent,
+    Undeliverable,
+)
+from handraise.surfaces.telegram.people import People
+from handraise.surfaces.telegram.reach import Reach
+from handraise.surfaces.telegram.session_side import MessageQueue
+from handraise.texts import t
+
+_AFTER_A_FAULT = 5.0
+_NO_TOPIC = ("thread not found", "topic_deleted", "topic_id_invalid")
+"""In Telegram's reason, if the topic was deleted."""
+_ID_BYTES = 12
+
+log = logging.getLogger("handraise.telegram")
+
+
+class CardServices(Struct, frozen=True):
+    """What every card uses. `moved` is told that a place's messages go elsewhere."""
+
+    ledger: Ledger
+    outbox: MessageQueue
+    people: People
+    reach: Reach
+    clock: Callable[[], datetime]
+    entropy: Callable[[int], bytes]
+    moved: Callable[[ChatPlace, ChatPlace], Awaitable[None]]
+    links: str
+    """The address of the page."""
+    second: float = 1.0
+    """How long a second of waiting takes; shorter in tests."""
+
+
+class AskOrigin(Struct, frozen=True):
+    """The session that asks, as a card shows it."""
+
+    directory: str | None = None
+    title: str = ""
+
+
+class RenderedCard(Struct, frozen=True):
+    """Every message of a card. The last content has the keyboard."""
+
+    before: tuple[Formatted | CardFile, ...]
+    content: Formatted
+    keyboard: tuple[tuple[CardButton, ...], ...]
+    look: CardLook
+
+
+class CardSender:
+    """One card. `ask` is None if it no longer exists. Call `wake` after changing anything; `run` ends when closed."""
+
+    def __init__(self, services: CardServices, delivery: Delivery, ask: Ask | None, origin: AskOrigin) -> None:
+        self.delivery = delivery
+        self.ask = ask
+        self.origin = origin
+        self.is_wanted = ask is not None
+        """Whether its place should show it, by the settings."""
+        self.lock = asyncio.Lock()
+        """Held while one person's act is carried out."""
+        self._services = services
+        self._changed = asyncio.Event()
+        self._failures = 0
+        self._done = False
+        self._stopping = False
+
+    @property
+    def directory(self) -> str | None:
+        return self.origin.directory
+
+    @property
+    def state(self) -> CardState:
+        return msgspec.json.decode(self.delivery.state, type=CardState) if self.delivery.state else CardState()
+
+    def wake(self) -> None:
+        self._changed.set()
+
+    async def advance(self, state: CardState) -> None:
+        """A person got further in answering."""
+        self.delivery = replace(self.delivery, state=msgspec.json.encode(state).decode())
+        await self._save()
+        self.wake()
+
+    async def find(self, message: int) -> None:
+        """A person used a message that may not be known."""
+        found = deliveries.copy_found(self.delivery, message, self._services.clock())
+        if found != self.delivery:
+            self.delivery = found
+            await self._save()
+            self.wake()
+
+    async def show_again(self) -> None:
+        self.delivery = deliveries.show_again(self.delivery)
+        await self._save()
+        self.wake()
+
+    def stop(self) -> None:
+        """What waits is taken back; what is on its way is awaited, so that it isn't sent again after a restart."""
+        self._stopping = True
+        self.wake()
+
+    async def run(self) -> None:
+        """Until everything shows how the ask was settled."""
+        while not self._done and not self._stopping:
+            try:
+                await self._step()
+            except Exception:  # outer boundary: one card's problem must not affect others
+                log.exception("a card could not be shown; trying again", extra={"ask": self.delivery.ask})
+                await asyncio.sleep(_AFTER_A_FAULT)
+
+    async def _step(self) -> None:
+        self._changed.clear()
+        card = self._render()
+        action = deliveries.next_action(self.delivery, card.look)
+        match action:
+            case None if self.delivery.is_closed:
+                self._done = True
+            case None:
+                await self._changed.wait()
+            case CloseDelivery():
+                self.delivery = replace(self.delivery, is_closed=True)
+                await self._save()
+            case SendPart() | SendCopy() | EditCopy():
+                await self._perform(action, card)
+            case _:
+                assert_never(action)
+
+    def _render(self) -> RenderedCard:
+        if self.ask is None or not self.is_wanted:
+            content = Formatted(t("telegram.card.retired"))
+            return RenderedCard((), content, (), CardLook(0, deliveries.fingerprint("retired", content), is_open=False))
+        if self.ask.settlement is not None:
+            content = closed(self.ask, self.directory)
+            return RenderedCard((), content, (), CardLook(0, deliveries.fingerprint("closed", content), is_open=False))
+        link = f"{self._services.links}/#card-{self.ask.id}"
+        messages = render(self.ask, self.directory, self.state, title=self.origin.title, link=link)
+        keyboard = messages.keyboard if self._services.people.may_answer_at(self.delivery.place) else ()
+        before: tuple[Formatted | CardFile, ...] = (*messages.parts[:-1], *messages.files)
+        shown = deliveries.fingerprint(messages.parts[-1], keyboard, self.state.revision)
+        return RenderedCard(before, messages.parts[-1], keyboard, CardLook(len(before), shown, is_open=True))
+
+    async def _perform(self, action: SendPart | SendCopy | EditCopy, card: RenderedCard) -> None:
+        if self.delivery.is_closed:
+            self.delivery = replace(self.delivery, is_closed=False)
+            await self._save()
+        outgoing = await self._outgoing(action, card)
+        result = await self._send(outgoing, action, card)
+        if result is not None:
+            await self._record(action, card, result)
+
+    async def _outgoing(self, action: SendPart | SendCopy | EditCopy, card: RenderedCard) -> Outgoing:
+        place, silent = self.delivery.place, self._services.people.is_silent(self._services.clock())
+        match action:
+            case SendPart(index=index):
+                part = card.before[index]
+                if isinstance(part, CardFile):
+                    return SendFile(place, part.name, part.data, silent=silent)
+                return SendText(place, part, silent=silent)
+            case SendCopy():
+                return SendText(place, card.content, await self._keyboard(card), silent=silent)
+            case EditCopy(copy=copy):
+                return EditText(place, copy.message, card.content, await self._keyboard(card))
+            case _:
+                assert_never(action)
+
+    async def _send(self, outgoing: Outgoing, action: CardAction, card: RenderedCard) -> SendResult | None:
+        """None if it was taken back before it went out, because something else is right now."""
+        key = f"card {self.delivery.ask} {outgoing.message}" if isinstance(outgoing, EditText) else ""
+        outbox = self._services.outbox
+        sending = outbox.put(outgoing, priority="card", key=key)
+        while not sending.done():
+            changed = asyncio.ensure_future(self._changed.wait())
+            try:
+                await asyncio.wait((sending, changed), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                changed.cancel()
+            self._changed.clear()
+            if not sending.done() and not self._is_right(action, card) and outbox.withdraw(sending):
+                self.wake()
+                return None
+        return await sending
+
+    def _is_right(self, action: CardAction, card: RenderedCard) -> bool:
+        """Whether what waits to be sent is still what should be sent."""
+        now = self._render()
+        return not self._stopping and (deliveries.next_action(self.delivery, now.look), now.look) == (action, card.look)
+
+    async def _keyboard(self, card: RenderedCard) -> Keyboard:
+        """The buttons with their ids, which are saved before anything is sent. The same button keeps its id."""
+        flat = [each for row in card.keyboard for each in row if not each.url]
+        bound = [] if self.ask is None else [self._bind(self.ask, each) for each in flat]
+        known = await self._services.ledger.same_buttons(bound) if bound else []
+        names = [name or new_id(self._services.entropy) for name in known]
+        fresh = [(name, each) for name, each, old in zip(names, bound, known, strict=True) if old is None]
+        await self._services.ledger.save_delivery(self.delivery, fresh)
+        ids = iter(names)
+        return tuple(
+            tuple(Button(each.label, url=each.url) if each.url else Button(each.label, next(ids)) for each in row)
+            for row in card.keyboard
+        )
+
+    def _bind(self, ask: Ask, button: CardButton) -> BoundButton:
+        place = self.delivery.place
+        reader = self._services.people.reader(place)
+        return BoundButton(
+            ask.id,
+            ask.digest,
+            place,
+            None if reader is None else reader.number,
+            self.state.revision,
+            button.act,
+            button.argument,
+        )
+
+    async def _record(self, action: CardAction, card: RenderedCard, result: SendResult) -> None:
+        if not isinstance(result, Doubtful | Undeliverable):
+            self._failures = 0
+        match result:
+            case Sent(message=message):
+                self.delivery = self._arrived(action, message, card.look.shown)
+                await self._save()
+            case Gone():
+                if isinstance(action, EditCopy):
+                    self.delivery = deliveries.copy_gone(self.delivery, action.copy.message)
+                    await self._save()
+            case Blocked(reason=reason) if self.delivery.place.topic is not None and _is_topic_gone(reason):
+                await self._move(ChatPlace(self.delivery.place.chat))
+            case Blocked(reason=reason):
+                self._services.reach.lose(self.delivery.place.chat, reason)
+                await self._until_back()
+            case Migrated(chat=chat):
+                await self._move(ChatPlace(chat))
+            case Doubtful() | Undeliverable():
+                await self._pause(result)
+            case _:
+                assert_never(result)
+
+    def _arrived(self, action: CardAction, message: int, shown: str) -> Delivery:
+        now = self._services.clock()
+        match action:
+            case SendPart():
+                return deliveries.part_arrived(self.delivery, message)
+            case EditCopy(copy=CardCopy(message=edited)):
+                return deliveries.copy_edited(self.delivery, edited, shown, now)
+            case _:
+                return deliveries.copy_arrived(self.delivery, message, shown, now)
+
+    async def _move(self, to: ChatPlace) -> None:
+        """Its messages stay where they are, out of reach. The board sends an open ask to the new place."""
+        self._done = True
+        await self._services.moved(self.delivery.place, to)
+
+    async def _until_back(self) -> None:
+        """The chat can be reached again, or the hub stops."""
+        back = asyncio.ensure_future(self._services.reach.until_back(self.delivery.place.chat))
+        while not back.done() and not self._stopping:
+            self._changed.clear()
+            changed = asyncio.ensure_future(self._changed.wait())
+            try:
+                await asyncio.wait((back, changed), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                changed.cancel()
+        back.cancel()
+
+    async def _pause(self, result: Doubtful | Undeliverable) -> None:
+        self._failures += 1
+        reason = result.reason if isinstance(result, Undeliverable) else "outcome unknown"
+        log.warning("a card's message failed: %s", reason, extra={"ask": self.delivery.ask})
+        with suppress(TimeoutError):
+            async with asyncio.timeout(deliveries.pause_after(self._failures) * self._services.second):
+                await self._changed.wait()
+
+    async def _save(self) -> None:
+        await self._services.ledger.save_delivery(self.delivery)
+
+
+def _is_topic_gone(reason: str) -> bool:
+    return any(each in reason.lower() for each in _NO_TOPIC)
+
+
+def new_id(entropy: Callable[[int], bytes]) -> str:
+    """A button's id: 16 characters that nobody can guess."""
+    return urlsafe_b64encode(entropy(_ID_BYTES)).decode()

@@ -1,0 +1,264 @@
+"""One ask's card as people answer it: what each press and each reply does. Never looks at a clock. Pure.
+
+Nothing is granted but by a button that says so, on a message that has been there for a moment; and by a second one
+where the first could not show everything, or would allow more than this once.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from handraise.model import fit
+from handraise.model.answers import Answer, Misfit
+from handraise.model.asks import Ask, terms_of
+from handraise.model.intent import Act, Weight, attend
+from handraise.present.flows import flow_of
+from handraise.present.steps import FREE_TEXT, AskFlow, Row, Step, StepInput
+from handraise.surfaces.telegram.layout import layout_of
+from handraise.texts import t
+
+_LASTING = ("session", "always", "free", "exactly")
+"""What holds for more than this once."""
+
+
+class CardState(Struct, frozen=True):
+    """How far people got with a card. `revision` counts the changes: a button of an earlier one no longer counts."""
+
+    inputs: dict[str, StepInput] = field(default_factory=dict)
+    step: str = ""
+    """The name of the step; empty for the first."""
+    ticked: tuple[str, ...] = ()
+    text: str = ""
+    """What was written for a ticked row."""
+    confirming: str = ""
+    """The row that the next press confirms."""
+    wants_text: str = ""
+    """The row that a reply is for."""
+    page: int = 0
+    revision: int = 0
+
+
+class Next(Struct, frozen=True):
+    """The card changes."""
+
+    state: CardState
+
+
+class SendAnswer(Struct, frozen=True):
+    """The ask is answered with this."""
+
+    answer: Answer
+
+
+class Toast(Struct, frozen=True):
+    """Nothing changes, and this is why."""
+
+    sentence: str
+
+
+Outcome = Next | SendAnswer | Toast
+
+
+def step_of(flow: AskFlow, state: CardState) -> tuple[Step, int]:
+    """The step that a card is at, and its place among all; the first one if it no longer exists."""
+    steps = flow.steps(state.inputs)
+    at = next((number for number, each in enumerate(steps) if each.name == state.step), 0)
+    return steps[at], at
+
+
+def needs_confirming(ask: Ask, directory: str | None, step: Step, row: Row) -> bool:
+    """Whether one press isn't enough: not everything is in the message, it is risky, or it holds for longer."""
+    if row.weight != "grant":
+        return False
+    if row.name in _LASTING or row.name.startswith("suggestion ") or terms_of(ask.body).is_strict:
+        return True
+    risky = flow_of(ask, directory).card.risk.level == "high"
+    return risky or not layout_of(ask, directory, step).is_whole
+
+
+def press(
+    ask: Ask, directory: str | None, state: CardState, act: str, argument: str, *, shown_at: datetime, now: datetime
+) -> Outcome:
+    """A button was pressed. `shown_at`: since when its message shows what it shows."""
+    flow = flow_of(ask, directory)
+    if flow.card.outcome is not None and not flow.card.choices:
+        return Toast(flow.card.outcome.text)
+    talk = _Conversation(ask, directory, flow, state)
+    weight = talk.weight(act, argument)
+    if weight is None:
+        return Toast(t("telegram.press.stale"))
+    if not _is_meant(ask, state, weight, shown_at, now):
+        return Toast(t("telegram.press.early"))
+    return talk.press(act, argument)
+
+
+def reply(ask: Ask, directory: str | None, state: CardState, text: str) -> Outcome:
+    """Someone replied to the card. A reply never grants anything."""
+    flow = flow_of(ask, directory)
+    if flow.card.outcome is not None and not flow.card.choices:
+        return Toast(flow.card.outcome.text)
+    return _Conversation(ask, directory, flow, state).reply(text)
+
+
+def _is_meant(ask: Ask, state: CardState, weight: Weight, shown_at: datetime, now: datetime) -> bool:
+    shown, at = _milliseconds(shown_at), _milliseconds(now)
+    if state.revision and weight == "answer":
+        # The person opened this step, so it appeared where they were looking.
+        attention = attend("telegram", min(_milliseconds(ask.opened_at), shown)).turn(shown)
+    else:
+        attention = attend("telegram", shown, seen=True)
+    return attention.judge(Act(weight, at)) == "meant"
+
+
+def _milliseconds(at: datetime) -> int:
+    return int(at.timestamp() * 1000)
+
+
+class _Conversation:
+    """A card at its current step."""
+
+    def __init__(self, ask: Ask, directory: str | None, flow: AskFlow, state: CardState) -> None:
+        self._ask = ask
+        self._directory = directory
+        self._flow = flow
+        self._state = state
+        self._step, self._at = step_of(flow, state)
+
+    def weight(self, act: str, argument: str) -> Weight | None:
+        """What a press would do; None if nothing like it is offered."""
+        state, step = self._state, self._step
+        row = next((each for each in step.rows if each.name == argument), None)
+        match act:
+            case "row" if row is not None and row.then != "edit" and not state.confirming:
+                return "refuse" if self._must_confirm(row) else row.weight
+            case "reason" if row is not None and row.then == "write":
+                return "refuse"
+            case "confirm" if row is not None and row.name == state.confirming:
+                return row.weight
+            case "done" if step.several:
+                return "answer"
+            case "skip" if not step.rows and step.optional:
+                return "answer"
+            case "suggested" if not step.rows and step.first:
+                return "answer"
+            case "back" | "page":
+                return "refuse"
+            case _:
+                return None
+
+    def press(self, act: str, argument: str) -> Outcome:
+        match act:
+            case "row":
+                return self._choose(argument)
+            case "reason":
+                return self._change(wants_text=argument)
+            case "confirm":
+                return self._accept(StepInput((argument,)))
+            case "done":
+                return self._finish()
+            case "skip":
+                return self._accept(StepInput((), ""))
+            case "suggested":
+                return self._accept(StepInput((), self._step.first))
+            case "page":
+                return self._change(page=int(argument))
+            case _:
+                return self._back()
+
+    def reply(self, text: str) -> Outcome:
+        state, step = self._state, self._step
+        if not step.rows:
+            return self._accept(StepInput((), text))
+        rows = {row.name: row for row in step.rows if row.then == "write"}
+        name = state.wants_text or FREE_TEXT
+        if name not in rows or state.confirming:
+            return Toast(t("telegram.press.use_buttons"))
+        if step.several:
+            return self._tick(name, text)
+        return self._accept(StepInput((name,), text))
+
+    def _must_confirm(self, row: Row) -> bool:
+        return needs_confirming(self._ask, self._directory, self._step, row)
+
+    def _choose(self, name: str) -> Outcome:
+        row = next(each for each in self._step.rows if each.name == name)
+        if self._step.several:
+            return self._toggle(row)
+        if self._must_confirm(row):
+            return self._change(confirming=name)
+        if row.then == "write" and name not in ("deny", "stop"):
+            return self._change(wants_text=name)
+        return self._accept(StepInput((name,)))
+
+    def _toggle(self, row: Row) -> Outcome:
+        if row.name in self._state.ticked:
+            left = tuple(each for each in self._state.ticked if each != row.name)
+            return self._change(ticked=left, text="" if row.name == FREE_TEXT else self._state.text)
+        if row.then == "write":
+            return self._change(wants_text=row.name)
+        return self._change(ticked=(*self._state.ticked, row.name))
+
+    def _tick(self, name: str, text: str) -> Outcome:
+        if not text.strip():
+            return Toast(t("card.step.empty_answer"))
+        ticked = self._state.ticked if name in self._state.ticked else (*self._state.ticked, name)
+        return self._change(ticked=ticked, text=text)
+
+    def _finish(self) -> Outcome:
+        chosen = tuple(row.name for row in self._step.rows if row.name in self._state.ticked)
+        if not chosen and not self._step.optional:
+            return Toast(t("telegram.press.none_ticked"))
+        return self._accept(StepInput(chosen, self._state.text if FREE_TEXT in chosen else None))
+
+    def _back(self) -> Outcome:
+        if self._state.confirming or self._state.wants_text:
+            return self._change()
+        return self._enter(self._state.inputs, max(0, self._at - 1))
+
+    def _accept(self, entered: StepInput) -> Outcome:
+        inputs = {**self._state.inputs, self._step.name: entered}
+        try:
+            self._flow.check(self._step, entered)
+            if self._at + 1 < len(self._flow.steps(inputs)):
+                return self._enter(inputs, self._at + 1)
+            answer = self._flow.answer(inputs)
+            fit.check(self._ask.body, answer)
+        except Misfit as error:
+            return Toast(str(error))
+        return SendAnswer(answer)
+
+    def _enter(self, inputs: Mapping[str, StepInput], at: int) -> Outcome:
+        """A step as it was left, or as it is at first."""
+        step = self._flow.steps(inputs)[at]
+        before = inputs.get(step.name)
+        ticked: Sequence[str] = ()
+        if step.several:
+            ticked = before.rows if before else [row.name for row in step.rows if row.name in step.marked]
+        text = before.text or "" if before and step.several else ""
+        revision = self._state.revision + 1
+        return Next(CardState(dict(inputs), step.name, tuple(ticked), text, revision=revision))
+
+    def _change(
+        self,
+        *,
+        confirming: str = "",
+        wants_text: str = "",
+        ticked: tuple[str, ...] | None = None,
+        text: str | None = None,
+        page: int | None = None,
+    ) -> Outcome:
+        """The same step; whatever isn't named is no longer confirmed or awaited."""
+        state = self._state
+        return Next(
+            replace(
+                state,
+                confirming=confirming,
+                wants_text=wants_text,
+                ticked=state.ticked if ticked is None else ticked,
+                text=state.text if text is None else text,
+                page=state.page if page is None else page,
+                revision=state.revision + 1,
+            )
+        )

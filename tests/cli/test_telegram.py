@@ -1,0 +1,322 @@
+"""`handraise telegram`: the real command in a terminal, with a Bot API server on loopback."""
+
+import asyncio
+import json
+import re
+import stat
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+
+from handraise.cli.telegram_setup import code_message
+from surfaces.telegram.bot_api import BOT, TOKEN, BotApi, bot_api
+from surfaces.telegram.chats import FakeChat
+from surfaces.telegram.people import Someone
+
+SETTINGS = "# mine\n[web]\nport = 8421  # free\n"
+
+
+class SetupDesk:
+    """A person's configuration folder, a bot, and a terminal with a command in it."""
+
+    def __init__(self, tmp: Path, api: BotApi) -> None:
+        self.api = api
+        self.config = tmp / "config" / "handraise.toml"
+        self.state = tmp / "state"
+        self.config.parent.mkdir(mode=0o700)
+        self.write(SETTINGS)
+        self.terminal: Any = None
+
+    def write(self, text: str) -> None:
+        self.config.write_text(text)
+        self.config.chmod(0o600)
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {
+            "HANDRAISE_CONFIG": str(self.config),
+            "HANDRAISE_STATE": str(self.state),
+            "PATH": "/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+        }
+
+    def start(self, *words: str) -> None:
+        command = ["-m", "handraise", "telegram", *words]
+        self.terminal = pexpect.spawn(
+            sys.executable, command, env=self.environ, encoding="utf-8", timeout=60, dimensions=(60, 200)
+        )
+
+    async def sees(self, pattern: str) -> re.Match[str]:
+        await asyncio.to_thread(self.terminal.expect, pattern)
+        match: re.Match[str] = self.terminal.match
+        return match
+
+    def type(self, line: str) -> None:
+        self.terminal.sendline(line)
+
+    async def code(self) -> str:
+        return (await self.sees(r"/start ([A-Z0-9]{8})\s"))[1]
+
+    async def end(self) -> int:
+        """The exit code."""
+        await asyncio.to_thread(self.terminal.expect, pexpect.EOF)
+        self.terminal.close()
+        return int(self.terminal.exitstatus)
+
+    async def run(self, *words: str, stdin: str = "") -> tuple[int, str, str]:
+        """A command without a terminal."""
+        child = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "handraise", "telegram", *words,
+            env=self.environ, stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        output, errors = await asyncio.wait_for(child.communicate(stdin.encode()), 60)
+        return child.returncode or 0, output.decode(), errors.decode()
+
+    def section(self) -> str:
+        return self.config.read_text().partition("[telegram]\n")[2]
+
+
+@asynccontextmanager
+async def at_a_desk(tmp: Path) -> AsyncIterator[SetupDesk]:
+    async with bot_api() as api:
+        desk = SetupDesk(tmp, api)
+        try:
+            yield desk
+        finally:
+            if desk.terminal is not None:
+                desk.terminal.close(force=True)
+
+
+async def set_up(desk: SetupDesk, person: Someone, to: FakeChat | None = None, topic: int | None = None) -> None:
+    """Up to the question whether the person may use the bot."""
+    desk.start("setup", "--api", desk.api.base)
+    await desk.sees("Token: ")
+    desk.type(TOKEN)
+    await desk.sees(f"Connected as @{BOT.username}: https://t.me/{BOT.username}")
+    code = await desk.code()
+    command = "/start" if to is None else f"/start@{BOT.username}"
+    person.write(f"{command} {code}", to, topic)
+
+
+async def test_from_a_token_to_the_first_message(tmp_path: Path) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        ana = desk.api.someone(1001, "Ana", "Kovac", "anak")
+        await set_up(desk, ana)
+        await desk.sees(r"Received from Ana Kovac \(@anak, 1001\) in a private chat\.")
+        await desk.sees("Let them use the bot as approver")
+        desk.type("")
+        await desk.sees(r"Their name in Handraise \[Ana Kovac\]: ")
+        desk.type("ana")
+        await desk.sees("Sent a first message.")
+        await desk.sees("Start the hub to use the bot: handraise serve")
+        assert await desk.end() == 0
+
+        assert desk.config.read_text().startswith(SETTINGS)
+        assert desk.section() == (
+            f'allowed = [1001]\nnames = {{1001 = "ana"}}\napi = "{desk.api.base}"\ntoken_file = "telegram-token"\n'
+        )
+        token = desk.config.parent / "telegram-token"
+        assert (token.read_text(), stat.S_IMODE(token.stat().st_mode)) == (f"{TOKEN}\n", 0o600)
+        assert ana.private.last.text.startswith("Handraise is connected.")
+        await desk.api.confirmed()
+
+        code, output, errors = await desk.run("test")
+        assert (code, output, errors) == (0, "1001  sent\n", "")
+        code, output, errors = await desk.run("status")
+        assert (code, errors) == (0, "")
+        assert "user  ana (1001), approver" in output
+        assert f"Connected as @{BOT.username}." in output
+        assert "No hub is running." in output
+
+
+async def test_the_token_is_shown_nowhere(tmp_path: Path) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        ana = desk.api.someone(1001, "Ana")
+        seen = ""
+        await set_up(desk, ana)
+        seen += desk.terminal.before
+        for answer in ("", "ana"):
+            await desk.sees(r"\]: ")
+            seen += desk.terminal.before
+            desk.type(answer)
+        await desk.end()
+        _, output, errors = await desk.run("status", "--json")
+
+        assert TOKEN not in seen + desk.terminal.before + output + errors + desk.config.read_text()
+
+
+async def test_a_group_and_a_topic_are_found_by_the_code(tmp_path: Path) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        ana = desk.api.someone(1001, "Ana")
+        forum = desk.api.forum("Shop team", ana)
+        topic = forum.open_topic("Requests", ana.account)
+        await set_up(desk, ana, forum, topic.number)
+        await desk.sees(rf"in the chat “Shop team” \({forum.number}:{topic.number}\)")
+        for question, answer in (("approver", "y"), ("name", ""), ("Send requests to this chat", "")):
+            await desk.sees(question)
+            desk.type(answer)
+        assert await desk.end() == 0
+
+        assert f'chats = ["{forum.number}:{topic.number}"]' in desk.section()
+        assert forum.last.text.startswith("Handraise is connected.")
+        assert (await desk.run("test"))[:2] == (0, f"{forum.number}:{topic.number}  sent\n")
+
+
+async def test_another_person_is_added_to_the_bot_that_there_is(tmp_path: Path) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        ana, ben = desk.api.someone(1001, "Ana"), desk.api.someone(1002, "Ben")
+        (desk.config.parent / "bot").write_text(TOKEN)
+        (desk.config.parent / "bot").chmod(0o600)
+        desk.write(
+            '[telegram]\ntoken_file = "bot"\nallowed = [1001]  # ana\nnames = {1001 = "ana"}\n'
+            f'api = "{desk.api.base}"\n'
+        )
+        ana.start()
+        desk.start("setup", "--yes", "--role", "viewer")
+        code = await desk.code()
+        ben.write(code.lower())
+        assert await desk.end() == 0
+
+        assert desk.section() == (
+            'token_file = "bot"\nallowed = [1001, 1002]  # ana\nnames = {1001 = "ana", 1002 = "Ben"}\n'
+            f'api = "{desk.api.base}"\nroles = {{1002 = "viewer"}}\n'
+        )
+
+
+async def test_a_wrong_token_can_be_typed_again_and_then_it_is_given_up(tmp_path: Path) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        desk.start("setup", "--api", desk.api.base)
+        await desk.sees("Token: ")
+        desk.type("nonsense")
+        await desk.sees("This isn't a bot's token")
+        await desk.sees("Token: ")
+        desk.type("1:abcdefghijklmnopqrstuvwxyz")
+        await desk.sees("Telegram rejects this token")
+        await desk.sees("Token: ")
+        desk.type("2:abcdefghijklmnopqrstuvwxyz")
+        await desk.sees("Error: Telegram rejects this token. BotFather shows it under /mybots.")
+        assert await desk.end() == 1
+        assert desk.config.read_text() == SETTINGS
+
+
+async def test_ctrl_c_changes_nothing(tmp_path: Path) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        desk.start("setup", "--api", desk.api.base)
+        await desk.sees("Token: ")
+        desk.type(TOKEN)
+        await desk.sees("Press Ctrl-C to cancel")
+        desk.terminal.sendintr()
+        await desk.sees("Canceled. Nothing was changed.")
+        assert await desk.end() == 130
+        assert desk.config.read_text() == SETTINGS
+        assert not (desk.config.parent / "telegram-token").exists()
+
+
+async def test_a_token_comes_from_a_pipe_or_a_private_file(tmp_path: Path) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        code, _, errors = await desk.run("setup", "--api", desk.api.base, "--timeout", "1", stdin=f"{TOKEN}\n")
+        assert (code, "Nobody sent the code in time. Nothing was changed." in errors) == (1, True)
+
+        file = tmp_path / "bot"
+        file.write_text(TOKEN)
+        file.chmod(0o644)
+        code, _, errors = await desk.run("setup", "--token-file", str(file))
+        assert (code, f"Run: chmod 600 {file}" in errors) == (1, True)
+
+        file.chmod(0o600)
+        ana = desk.api.someone(1001, "Ana")
+        desk.start("setup", "--token-file", str(file), "--api", desk.api.base, "--yes")
+        ana.write(await desk.code())
+        assert await desk.end() == 0
+        assert f'token_file = "{file}"' in desk.section()
+
+
+async def test_a_second_program_that_polls_is_told_and_setup_goes_on_without_it(tmp_path: Path) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        ana = desk.api.someone(1001, "Ana")
+        desk.api.conflict(3)
+        desk.start("setup", "--api", desk.api.base, "--yes")
+        await desk.sees("Token: ")
+        desk.type(TOKEN)
+        code = await desk.code()
+        await desk.sees("Another program receives this bot's messages")
+        ana.write(code)
+        await desk.sees("Received from Ana")
+        assert await desk.end() == 0
+
+
+async def test_what_cannot_be_merged_is_printed_instead(tmp_path: Path) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        ana = desk.api.someone(1001, "Ana")
+        text = f"telegram.api = '{desk.api.base}'\n"
+        desk.write(text)
+        desk.start("setup", "--yes")
+        await desk.sees("Token: ")
+        desk.type(TOKEN)
+        ana.write(await desk.code())
+        await desk.sees("was not changed")
+        await desk.sees(r"Add these lines to it:\s+\[telegram\]\s+allowed = \[1001\]")
+        assert await desk.end() == 1
+        assert desk.config.read_text() == text
+
+
+async def test_other_messages_are_ignored(tmp_path: Path) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        ana = desk.api.someone(1001, "Ana")
+        desk.start("setup", "--api", desk.api.base, "--yes")
+        await desk.sees("Token: ")
+        desk.type(TOKEN)
+        code = await desk.code()
+        ana.write("hello")
+        ana.write("/start WRONGONE")
+        ana.write(f"/start {code}")
+        await desk.sees("Received from Ana")
+        assert await desk.end() == 0
+
+
+async def test_without_a_bot_the_way_to_one_is_told(tmp_path: Path) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        for command in ("test", "status"):
+            code, _, errors = await desk.run(command)
+            assert (code, errors) == (1, "Error: There is no bot yet. Run: handraise telegram setup\n")
+
+
+@pytest.mark.parametrize("command", ["test", "status"])
+async def test_a_chat_that_cannot_be_reached_is_told(tmp_path: Path, command: str) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        desk.write(f"[telegram]\ntoken = '{TOKEN}'\nallowed = [1001]\nchats = [-100999]\napi = '{desk.api.base}'\n")
+        code, output, errors = await desk.run(command)
+        assert code == 1
+        assert "chat not found" in output + errors
+        assert TOKEN not in output + errors
+
+
+async def test_an_api_that_is_not_there_is_told_and_a_status_is_json(tmp_path: Path) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        desk.write(f"[telegram]\ntoken = '{TOKEN}'\nallowed = [1001]\napi = 'http://127.0.0.1:9'\n")
+        code, output, _ = await desk.run("status", "--json")
+        assert code == 1
+        assert json.loads(output)["findings"][0]["sentence"] == "Can't reach http://127.0.0.1:9: Connection refused."
+        assert (await desk.run("test", "--api", "bots.example"))[0] == 2
+
+
+def test_an_anonymous_admin_is_asked_to_write_as_themselves(capsys: pytest.CaptureFixture[str]) -> None:
+    anonymous = {"id": 1087968824, "is_bot": True, "first_name": "Group"}
+    message = {"text": "/start ABCDEFGH", "from": anonymous, "chat": {"id": -100200, "type": "supergroup"}}
+
+    assert code_message(message, "ABCDEFGH") is None
+    assert "Send it as yourself." in capsys.readouterr().out
+
+
+def test_a_name_cannot_draw_on_the_terminal() -> None:
+    sender = {"id": 5, "is_bot": False, "first_name": "A\x1b[2Jna\u202e", "username": "a"}
+    found = code_message({"text": "ABCDEFGH", "from": sender, "chat": {"id": 5, "type": "private"}}, "ABCDEFGH")
+
+    assert found is not None
+    assert found.sender == "A⟨U+001B⟩[2Jna⟨U+202E⟩ (@a, 5)"

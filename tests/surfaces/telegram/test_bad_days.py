@@ -1,0 +1,291 @@
+"""Bad days: restarts, crashes, outages, limits, and chats that change or shut the bot out."""
+
+import asyncio
+import logging
+from datetime import UTC, time
+from pathlib import Path
+
+import pytest
+
+from handraise.model.answers import Allow, Deny
+from handraise.model.asks import Plan
+from handraise.surfaces.telegram.outgoing import ChatPlace
+from handraise.surfaces.telegram.people import QuietHours
+from surfaces.telegram.bot_api import TOKEN
+from surfaces.telegram.bots import rigged
+from surfaces.telegram.faults import Fault
+
+LONG_PLAN = Plan("\n\n".join(f"Step {number}: {'word ' * 150}" for number in range(1, 13)))
+
+
+async def test_after_a_restart_buttons_still_work_and_nothing_is_sent_twice(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig:
+        async with rig.bot():
+            await rig.ask()
+            card = await rig.ana.private.button("Deny")
+        async with rig.bot():
+            assert await rig.press(rig.ana, card, "Deny") == "You denied `npm test`"
+            await rig.closed(card)
+        assert rig.ana.private.from_bot == [card]
+
+
+async def test_what_was_settled_while_the_bot_was_away_is_closed_at_its_start(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig:
+        async with rig.bot():
+            await rig.ask("a_1")
+            card = await rig.ana.private.button("Deny")
+        await rig.answer_elsewhere("a_1", Allow())
+        await rig.ask("a_2")
+        async with rig.bot():
+            await rig.closed(card)
+            assert "dee allowed" in card.text
+            await rig.ana.private.button("Deny")
+        assert len(rig.ana.private.from_bot) == 2
+
+
+async def test_a_press_while_the_bot_was_away_counts_at_its_start(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig:
+        async with rig.bot():
+            await rig.ask()
+            card = await rig.ana.private.button("Deny")
+        press = rig.ana.press(card, "Deny")
+        async with rig.bot():
+            assert await press.toast() == "You denied `npm test`"
+            assert await rig.state_of("a_1") == "answered"
+
+
+@pytest.mark.parametrize("fault", ["silent", "silent-after"])
+@pytest.mark.parametrize("message", [1, 2, 3])
+async def test_killed_while_it_sends_a_card(tmp_path: Path, message: int, fault: Fault) -> None:
+    """Whatever did not arrive for certain is sent again, and the buttons of every copy work."""
+    async with rigged(tmp_path) as rig:
+        for _ in range(message - 1):
+            rig.api.fail("sendMessage", "works")
+        rig.api.fail("sendMessage", fault)
+        async with rig.bot():
+            await rig.ask("a_1", LONG_PLAN)
+            await rig.until(lambda: not rig.api.faults.planned[-1].times)
+        before = list(rig.ana.private.from_bot)
+        async with rig.bot():
+            await rig.until(lambda: any(each.buttons and rig.knows(each) for each in rig.ana.private.from_bot))
+            texts = [each.text for each in rig.ana.private.from_bot]
+            doubled = len(texts) - len(set(texts))
+            assert doubled == (1 if fault == "silent-after" else 0)
+            assert rig.ana.private.from_bot[: len(before)] == before
+            oldest = next(each for each in rig.ana.private.from_bot if each.buttons)
+            await rig.press(rig.ana, oldest, "Pause and outline")
+            assert await rig.state_of("a_1") == "answered"
+            await rig.api.until(lambda: not any(each.buttons for each in rig.ana.private.from_bot))
+
+
+async def test_a_connection_that_breaks_after_the_card_arrived_leaves_two_that_work(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig, rig.bot():
+        rig.api.fail("sendMessage", "drop-after")
+        await rig.ask()
+        await rig.api.until(lambda: len(rig.ana.private.from_bot) == 2)
+        unknown, known = rig.ana.private.from_bot
+        await rig.recorded(known)
+        assert await rig.press(rig.ana, unknown, "Deny") == "You denied `npm test`"
+        await rig.closed(unknown)
+        await rig.closed(known)
+
+
+async def test_asks_that_open_and_settle_in_an_outage_are_right_after_it(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig, rig.bot():
+        await rig.ask("a_1")
+        first = await rig.ana.private.button("Deny")
+        await rig.recorded(first)
+        with rig.api.outage():
+            await rig.ask("a_2")
+            await rig.ask("a_3")
+            await rig.answer_elsewhere("a_1", Deny())
+            await rig.answer_elsewhere("a_2", Deny())
+            await asyncio.sleep(0.1)
+        await rig.closed(first)
+        third = await rig.ana.private.button("Deny")
+        await rig.recorded(third)
+        assert rig.ana.private.from_bot == [first, third], "what was over before it could be sent isn't sent"
+        assert await rig.press(rig.ana, third, "Deny") == "You denied `npm test`"
+
+
+@pytest.mark.parametrize("fault", ["500", "502", "drop"])
+async def test_calls_that_fail_are_made_again(tmp_path: Path, fault: Fault) -> None:
+    async with rigged(tmp_path) as rig, rig.bot():
+        rig.api.fail("sendMessage", fault, 3)
+        rig.api.fail("editMessageText", fault, 3)
+        rig.api.fail("getUpdates", fault, 3)
+        await rig.ask()
+        card = await rig.ana.private.button("Deny")
+        assert await rig.press(rig.ana, card, "Deny") == "You denied `npm test`"
+        await rig.closed(card)
+
+
+async def test_429_is_waited_out_and_nothing_is_lost(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig, rig.bot():
+        rig.api.refuse("sendMessage", 429, "Too Many Requests: retry after 5", retry_after=5)
+        await rig.ask()
+        card = await rig.ana.private.button("Deny")
+        rig.api.refuse("editMessageText", 429, "Too Many Requests: retry after 5", retry_after=5)
+        press = rig.ana.press(card, "Deny")
+        assert await press.toast() == "You denied `npm test`", "presses don't wait behind the outbox"  # lesson 54
+        await rig.closed(card)
+
+
+async def test_409_after_a_restart_is_ridden_out(tmp_path: Path) -> None:  # lesson 58
+    async with rigged(tmp_path) as rig:
+        rig.api.conflict(50)
+        async with rig.bot() as bot:
+            await rig.ask()
+            rig.bo.start()
+            await rig.bo.private.button("Deny")
+            assert bot.status().trouble == ""
+
+
+async def test_a_wrong_token_is_a_clear_sentence_and_the_hub_runs_on(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig:
+        rig.configure(token="1:AAAAAAAAAAAAAAAAAAAAAAAAAA")
+        async with rig.bot() as bot:
+            await rig.until(lambda: bool(bot.status().trouble))
+            assert bot.status().trouble == "Telegram doesn't accept the bot's token. Check [telegram] token."
+            await rig.ask()
+            assert await rig.state_of("a_1") == "open"
+
+
+async def test_a_damaged_ledger_is_a_clear_sentence_and_the_hub_runs_on(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig:
+        rig.folder.mkdir()
+        (rig.folder / "telegram.db").write_bytes(b"not a database, and long enough to be looked at" * 100)
+        async with rig.bot() as bot:
+            assert bot.status().trouble == "The bot's database can't be used. The hub's log says why."
+            await rig.ask()
+        assert rig.api.calls == []
+
+
+async def test_a_deleted_card_comes_back_while_its_ask_is_open(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig, rig.bot():
+        await rig.ask()
+        card = await rig.ana.private.button("Deny with a reason")
+        await rig.recorded(card)
+        why = card.button("Deny with a reason")["callback_data"]
+        rig.ana.delete(card)
+        rig.calm()
+        await rig.ana.press_data(card, why).toast()
+        again = await rig.ana.private.message("npm test")
+        rig.ana.write("not now", reply_to=again)
+        await rig.api.until(lambda: "not now" in again.text)
+        assert await rig.state_of("a_1") == "answered"
+
+
+async def test_a_deleted_card_of_a_settled_ask_is_left_alone(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig, rig.bot():
+        await rig.ask("a_1")
+        card = await rig.ana.private.button("Deny")
+        await rig.recorded(card)
+        rig.ana.delete(card)
+        await rig.answer_elsewhere("a_1", Deny())
+        await rig.api.until(lambda: rig.api.count("editMessageText", 400) == 1)
+        await rig.ask("a_2")
+        await rig.ana.private.button("Deny")
+        assert len(rig.ana.private.from_bot) == 1
+
+
+async def test_someone_who_blocked_the_bot_gets_what_is_open_after_unblocking(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig, rig.bot() as bot:
+        await rig.ask("a_1")
+        card = await rig.ana.private.button("Deny")
+        await rig.recorded(card)
+        rig.ana.block()
+        await rig.until(lambda: bool(bot.status().chats))
+        await rig.answer_elsewhere("a_1", Deny())
+        await rig.ask("a_2")
+        await rig.api.until(lambda: rig.api.count("sendMessage", 403) >= 1)
+        rig.ana.unblock()
+        await rig.closed(card)
+        await rig.ana.private.button("Deny")
+        assert bot.status().chats == ()
+        assert len(rig.ana.private.from_bot) == 2
+
+
+async def test_a_group_that_became_a_supergroup_is_followed(tmp_path: Path) -> None:
+    async with rigged(tmp_path, started=False) as rig:
+        old = rig.api.group("Team", rig.ana, rig.bo)
+        rig.configure(chats=(ChatPlace(old.number),))
+        async with rig.bot():
+            await rig.ask("a_1")
+            await rig.recorded(await old.button("Deny"))
+            new = rig.api.upgrade(old)
+            card = await new.button("Deny")
+            await rig.recorded(card)
+            await rig.ask("a_2")
+            await rig.api.until(lambda: len(new.from_bot) == 2)
+        async with rig.bot():
+            assert await rig.press(rig.bo, card, "Deny") == "You denied `npm test`"
+            await rig.closed(card)
+            assert len(new.from_bot) == 2
+
+
+async def test_a_migration_that_was_only_seen_in_an_answer_is_followed(tmp_path: Path) -> None:
+    async with rigged(tmp_path, started=False) as rig:
+        old = rig.api.group("Team", rig.ana, rig.bo)
+        rig.configure(chats=(ChatPlace(old.number),))
+        new = rig.api.upgrade(old)
+        rig.api.world.updates.drop_all()
+        async with rig.bot():
+            await rig.ask()
+            card = await new.button("Deny")
+            assert await rig.press(rig.bo, card, "Deny") == "You denied `npm test`"
+
+
+async def test_a_deleted_topic_does_not_lose_the_card(tmp_path: Path) -> None:
+    async with rigged(tmp_path, started=False) as rig:
+        forum = rig.api.forum("Work", rig.ana)
+        rig.configure(chats=(ChatPlace(forum.number, 99),))
+        async with rig.bot():
+            await rig.ask()
+            card = await forum.button("Deny")
+            assert card.topic is None
+            assert await rig.press(rig.ana, card, "Deny") == "You denied `npm test`"
+
+
+async def test_in_quiet_hours_cards_come_without_a_sound(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig:
+        rig.configure(quiet=QuietHours(time(11), time(13), UTC))
+        async with rig.bot():
+            await rig.ask("a_1")
+            silent = await rig.ana.private.button("Deny")
+            assert silent.silent
+            rig.clock.pass_by(3600)
+            await rig.ask("a_2")
+            await rig.api.until(lambda: len(rig.ana.private.from_bot) == 2)
+            assert not rig.ana.private.last.silent
+
+
+async def test_a_message_that_was_being_handled_in_a_crash_is_not_repeated(tmp_path: Path) -> None:  # lesson 56
+    async with rigged(tmp_path) as rig:
+        async with rig.bot():
+            rig.side.hangs = "new"
+            rig.ana.write("/new do it")
+            await rig.until(lambda: bool(rig.side.orders))
+        async with rig.bot():
+            await rig.until(lambda: bool(rig.side.cut_off))
+            assert rig.side.cut_off == ["/new do it"]
+            assert rig.side.orders == []
+
+
+async def test_nothing_secret_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:  # lesson 60
+    caplog.set_level(logging.DEBUG)
+    async with rigged(tmp_path) as rig, rig.bot():
+        rig.api.fail("sendMessage", "drop-after")
+        rig.api.fail("sendMessage", "500")
+        rig.api.fail("getUpdates", "drop")
+        rig.api.refuse("editMessageText", 400, "Bad Request: something else")
+        rig.ana.write("my secret words")
+        await rig.ask()
+        card = await rig.ana.private.button("Deny")
+        await rig.press(rig.ana, card, "Deny")
+        await rig.closed(card)
+    logged = "\n".join(str(each.__dict__) for each in caplog.records if each.name.startswith(("handraise", "httpx")))
+    assert TOKEN not in logged
+    assert TOKEN.partition(":")[2] not in logged
+    assert "npm test" not in logged
+    assert "my secret words" not in logged

@@ -1,0 +1,49 @@
+/** The Telegram bot: whether it is connected, and what to do if not. */
+import type { TelegramState } from "../generated/api";
+import { reveal } from "../text/reveal";
+import { t } from "../texts";
+import { Loading, Trouble, useResource } from "./read";
+
+export function TelegramPanel() {
+  const reading = useResource<TelegramState>("/api/telegram");
+  const state = reading.value.value;
+  return (
+    <section class="panel stack" aria-labelledby="telegram-title">
+      <h2 id="telegram-title">{t("admin.telegram.title")}</h2>
+      <Trouble reading={reading} />
+      {state ? <Bot state={state} /> : <Loading reading={reading} />}
+    </section>
+  );
+}
+
+function Bot({ state }: { state: TelegramState }) {
+  if (!state.enabled)
+    return (
+      <p class="quiet-text">
+        {t("admin.telegram.off")} <code>handraise telegram setup</code>
+      </p>
+    );
+  return (
+    <>
+      {state.trouble ? <p class="note trouble">{reveal(state.trouble)}</p> : <Connected bot={state.bot} />}
+      {state.waiting > 0 && <p class="quiet-text">{t("admin.telegram.waiting", { count: state.waiting })}</p>}
+      {state.chats.map(({ chat, reason }) => (
+        <p key={chat} class="note trouble">
+          {t("admin.telegram.chat", { chat: String(chat), reason: reveal(reason) })}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function Connected({ bot }: { bot: string }) {
+  if (!bot) return <p class="quiet-text">{t("admin.telegram.connecting")}</p>;
+  return (
+    <p>
+      {t("admin.telegram.connected")}{" "}
+      <a href={`https://t.me/${encodeURIComponent(bot)}`} target="_blank" rel="noreferrer">
+        @{reveal(bot)}
+      </a>
+    </p>
+  );
+}
