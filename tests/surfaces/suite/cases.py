@@ -78,7 +78,7 @@ class Gesture(Struct, frozen=True):
 
 
 class AnswerCase(Struct, frozen=True):
-    """One way to answer one ask. `shows`: what it is decided by, besides its headline; `claims`: what Claude says of it."""
+    """One way to answer one ask. `shows`: what it is decided by; `claims`: what Claude says of it."""
 
     name: str
     body: Body

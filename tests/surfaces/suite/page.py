@@ -21,11 +21,12 @@ from surfaces.suite.surface_hub import DEADLINE, SurfaceHub, quiet_config
 CALM = 800
 TALL = ViewportSize(width=1280, height=1000)
 GO = "(path) => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
-LABELS = """(card) => [...card.querySelectorAll(".act:enabled > span:first-child, .row:has(:enabled) strong")].map((each) => {
+PRESSABLE = ".act:enabled > span:first-child, .row:has(:enabled) strong"
+LABELS = f"""(card) => [...card.querySelectorAll("{PRESSABLE}")].map((each) => {{
   const copy = each.cloneNode(true);
   copy.querySelectorAll("small").forEach((detail) => detail.remove());
   return copy.textContent.trim();
-})"""
+}})"""
 CONTROLS = {"once": "a", "session": "s", "always": "w", "approve": "a", "free": "y", "outline": "p"}
 """Where the name of a control is its key."""
 

@@ -1,6 +1,7 @@
 """Web Push as a surface of the suite: a real hub, a push service on loopback, and the real worker in a real browser."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
@@ -39,7 +40,7 @@ OFFERED = frozenset(
 """The safest answer, and the most common one if everything to decide by is in view."""
 AGAIN = 2.0
 BUTTONS = {"once": "yes", "deny": "no", "revise": "no", "decline": "no", "without": "no"}
-# Time is put forward where a person would look at something. What was shown is recorded: an outcome goes after a moment.
+# Time is put forward where a person would look. What was shown is recorded: an outcome goes after a moment.
 PREPARE = """() => {
   self.shown = [];
   self.ahead = 0;
@@ -90,13 +91,12 @@ class PushSurface:
 
     async def carry(self) -> None:
         """Hands the worker what the push service received, in order. Until it is cancelled."""
-        done = 0
-        while True:
+        for number in itertools.count():
             async with self._phone.changed:
-                await self._phone.changed.wait_for(lambda: len(self._phone.delivered) > done)
+                while len(self._phone.delivered) <= number:
+                    await self._phone.changed.wait()
             await self._reached.wait()
-            await self._push(self._phone.delivered[done].notice)
-            done += 1
+            await self._push(self._phone.delivered[number].notice)
 
     async def _push(self, notice: dict[str, Any]) -> None:
         """Until the worker has it: a browser may lose one, and a push service sends it again."""

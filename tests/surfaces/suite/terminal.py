@@ -1,4 +1,4 @@
-"""The terminal's inbox as a surface of the suite: the real command in a pseudo-terminal, kept open for all scenarios."""
+"""The terminal's inbox as a surface of the suite: the real command in one pseudo-terminal for all scenarios."""
 
 import asyncio
 import os

@@ -22,11 +22,8 @@ def test_every_choice_of_every_kind_has_a_case() -> None:
     table = {(key.on, key.act) for key in TABLE if key.on != "any"} | {("question", "option")}
     assert acts == table
     assert {kind for kind, _ in acts} == set(KINDS)
-    offered = {
-        (ask.kind, choice.act)
-        for case in CASES
-        for choice in card_of(ask := Ask("a", None, None, case.body, "", Origin("a"), now()), None).choices
-    }
+    asks = [Ask("a", None, None, case.body, "", Origin("a"), now()) for case in CASES]
+    offered = {(ask.kind, choice.act) for ask in asks for choice in card_of(ask, None).choices}
     assert offered == acts
 
 
