@@ -39,6 +39,7 @@ class PageSurface:
     absent: Mapping[str, str] = {}
     differs: Mapping[str, str] = {"plan: revise, without a text": "Claude has to know what to change"}
     folded = frozenset({"stop", "suggestion", "fill"})
+    follows = frozenset({"late", "delivered"})
     shows_all = True
     shows_again = True
     answers_late = True
@@ -97,9 +98,6 @@ class PageSurface:
         except TimeoutError:
             raise AssertionError(f"never {words}: {text}") from None
         return text
-
-    async def says_afterwards(self, ask: Ask, *words: str) -> None:
-        await self.says(ask, *words)
 
     def own_outcome(self, ask: Ask) -> str:
         found = outcome(ask, "/work/app")

@@ -76,6 +76,7 @@ class PushSurface:
         "plan: revise": "a notification has no text field",
     }
     folded: frozenset[str] = frozenset()
+    follows: frozenset[str] = frozenset()
     shows_all = False
     shows_again = False
     answers_late = False
@@ -140,9 +141,6 @@ class PushSurface:
         except TimeoutError:
             raise AssertionError(f"never {words}: {text}") from None
         return text
-
-    async def says_afterwards(self, ask: Ask, *words: str) -> None:
-        """The notification is gone."""
 
     def own_outcome(self, ask: Ask) -> str:
         answered = answered_in(ask)

@@ -30,6 +30,8 @@ class Surface(Protocol):
     """The cases that are offered, but not in this way, and why."""
     folded: frozenset[str]
     """The acts that stand behind another one, or have no label of their own."""
+    follows: frozenset[str]
+    """What it still says of a request that is over: `late`, `delivered`."""
     shows_all: bool
     """Whether all of the evidence is shown, also of what can only be refused here."""
     shows_again: bool
@@ -54,10 +56,6 @@ class Surface(Protocol):
 
     async def says(self, ask: Ask, *words: str) -> str:
         """What it says about an ask, once that includes these words."""
-        ...
-
-    async def says_afterwards(self, ask: Ask, *words: str) -> None:
-        """The same, where a card that is closed still follows what becomes of its answer."""
         ...
 
     def own_outcome(self, ask: Ask) -> str:

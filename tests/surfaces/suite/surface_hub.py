@@ -3,7 +3,8 @@
 import asyncio
 import itertools
 import sqlite3
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, closing, nullcontext
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
@@ -20,14 +21,17 @@ from handraise.serving.serve import RunningHub, ServeConfig, serving
 from handraise.store.changes import DeliverAsk, OpenAsk, RecordLate, SaveSession, SettleAsk
 
 BEN = Person("ben")
-DEADLINE = 60.0
+DEADLINE = 4.0
 
 
 class SurfaceHub:
-    """Entered with `async with`. Its session is `s_1`."""
+    """Entered with `async with`. Its session is `s_1`; `beside` runs while the hub does."""
 
-    def __init__(self, config: ServeConfig) -> None:
+    def __init__(
+        self, config: ServeConfig, beside: Callable[[RunningHub], AbstractAsyncContextManager[object]] = nullcontext
+    ) -> None:
         self.config = config
+        self._beside = beside
         self._numbers = itertools.count(1)
         self._up: RunningHub | None = None
         self._task: asyncio.Task[None] | None = None
@@ -69,7 +73,7 @@ class SurfaceHub:
 
     async def _run(self, ready: "asyncio.Future[RunningHub]") -> None:
         """In its own task: a test may stop what another one started."""
-        async with serving(self.config) as up:
+        async with serving(self.config) as up, self._beside(up):
             ready.set_result(up)
             await self._stopping.wait()
 

@@ -36,6 +36,7 @@ class TerminalSurface:
     absent: Mapping[str, str] = {}
     differs: Mapping[str, str] = {"plan: revise, without a text": "Claude has to know what to change"}
     folded: frozenset[str] = frozenset()
+    follows: frozenset[str] = frozenset()
     shows_all = True
     shows_again = True
     answers_late = False
@@ -91,9 +92,6 @@ class TerminalSurface:
 
         await self._terminal.wait(found, f"{words}")
         return self._about(ask)
-
-    async def says_afterwards(self, ask: Ask, *words: str) -> None:
-        """The inbox says an outcome once."""
 
     def own_outcome(self, ask: Ask) -> str:
         found = outcome(ask, "/work/app")
