@@ -153,6 +153,11 @@ class BotRig:
     async def state_of(self, ask: str) -> str:
         return (await self.hub.desk.ask(ask)).state
 
+    async def until_state(self, ask: str, state: str) -> None:
+        async with asyncio.timeout(DEADLINE):
+            while await self.state_of(ask) != state:
+                await asyncio.sleep(0.01)
+
     def calm(self) -> None:
         """Enough time passes for a press to count."""
         self.clock.pass_by(5)

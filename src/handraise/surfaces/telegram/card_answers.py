@@ -55,7 +55,8 @@ class CardAnswers:
                 return Reaction(t("telegram.press.changed"), alert=True)
             if not card_of(ask, sender.directory).choices and ask.settlement is not None:
                 return Reaction(settled_words(member, ask, sender.directory), alert=True)
-            if sender.state.revision != button.revision:
+            now = sender.state.revision
+            if not deliveries.still_counts(sender.delivery, button.revision, now, button.act, button.argument):
                 return Reaction(t("telegram.press.stale"))
             shown_at = deliveries.shown_since(sender.delivery, message)
             result = press(

@@ -121,7 +121,7 @@ class CardSender:
 
     async def advance(self, state: CardState) -> None:
         """A person got further in answering."""
-        self.delivery = replace(self.delivery, state=msgspec.json.encode(state).decode())
+        self.delivery = deliveries.advance(self.delivery, self.state, state)
         await self._save()
         self.wake()
 

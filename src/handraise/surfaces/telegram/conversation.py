@@ -132,7 +132,8 @@ class _Conversation:
         row = next((each for each in step.rows if each.name == argument), None)
         match act:
             case "row" if row is not None and row.then != "edit" and not state.confirming:
-                return "refuse" if self._must_confirm(row) else row.weight
+                # A tick answers nothing: *Done* does.
+                return "refuse" if step.several or self._must_confirm(row) else row.weight
             case "reason" if row is not None and row.then == "write":
                 return "refuse"
             case "confirm" if row is not None and row.name == state.confirming:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from handraise.surfaces.telegram.conversation import CardState
 from handraise.surfaces.telegram.outgoing import ChatPlace
 
 FIRST_PAUSE = 2.0
@@ -42,6 +43,10 @@ class Delivery(Struct, frozen=True):
     """The message with buttons; more than one if it was sent again."""
     state: str = ""
     """How far a person got in answering, as JSON; empty at first."""
+    step_since: int = 0
+    """The revision at which the state came to its current step."""
+    ticks: dict[str, int] = {}
+    """The revision at which each row of this step was ticked or unticked last."""
     is_closed: bool = False
     again: bool = False
     """Someone wants to see it once more, at the end of the chat."""
@@ -88,6 +93,31 @@ def next_action(delivery: Delivery, look: CardLook) -> CardAction | None:
     if delivery.copies and not delivery.again:
         return None
     return SendPart(len(delivery.parts)) if len(delivery.parts) < look.parts else SendCopy()
+
+
+def advance(delivery: Delivery, before: CardState, after: CardState) -> Delivery:
+    """A person got further in answering."""
+    state = msgspec.json.encode(after).decode()
+    if _place_in(before) != _place_in(after):
+        return replace(delivery, state=state, step_since=after.revision, ticks={})
+    changed = dict.fromkeys(set(before.ticked) ^ set(after.ticked), after.revision)
+    return replace(delivery, state=state, ticks={**delivery.ticks, **changed})
+
+
+def still_counts(delivery: Delivery, revision: int, now: int, act: str, row: str) -> bool:
+    """Whether a button of this revision still means what it said when the state is at revision `now`.
+
+    People tick several rows faster than a message can be edited. A tick counts if its row is as the button showed it.
+    """
+    if revision == now:
+        return True
+    return (
+        act == "row" and bool(delivery.ticks) and max(delivery.step_since, delivery.ticks.get(row, 0)) <= revision < now
+    )
+
+
+def _place_in(state: CardState) -> tuple[object, ...]:
+    return state.step, state.confirming, state.wants_text, state.page
 
 
 def part_arrived(delivery: Delivery, message: int) -> Delivery:
