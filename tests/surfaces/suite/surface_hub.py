@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, closing, nullcontext
 from datetime import timedelta
@@ -10,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import apsw
 import msgspec
 
 from handraise.hub.hub import now
@@ -21,7 +21,7 @@ from handraise.serving.serve import RunningHub, ServeConfig, serving
 from handraise.store.changes import DeliverAsk, OpenAsk, RecordLate, SaveSession, SettleAsk
 
 BEN = Person("ben")
-DEADLINE = 4.0
+DEADLINE = 60.0
 
 
 class SurfaceHub:
@@ -94,8 +94,10 @@ class SurfaceHub:
 
     async def replace(self, ask: Ask, body: Body) -> None:
         """Another request under the same name, as after a state folder was restored from a backup."""
-        with closing(sqlite3.connect(self.config.state / "hub.db", timeout=DEADLINE)) as database, database:
-            text = msgspec.json.encode(body).decode()
+        text = msgspec.json.encode(body).decode()
+        # The hub's own library: closing a file in another one would drop its locks.
+        with closing(apsw.Connection(str(self.config.state / "hub.db"))) as database:
+            database.set_busy_timeout(round(DEADLINE * 1000))
             database.execute("UPDATE asks SET kind = ?, body = ? WHERE id = ?", (kind_of(body), text, ask.id))
 
     async def answer_late(self, ask: Ask, answered: Answered) -> Ask:

@@ -58,13 +58,15 @@ class TelegramSurface:
         self._clock = clock
         self._cards: dict[str, ShownMessage] = {}
         self._toasts: dict[str, list[str]] = defaultdict(list)
+        self._written: dict[str, list[ShownMessage]] = defaultdict(list)
         self._stale: dict[str, str] | None = None
         """The buttons that the phone still shows, by their labels."""
         self._outage: AbstractContextManager[None] | None = None
 
     async def shown(self, ask: Ask) -> ShownCard:
-        message = self._cards.get(ask.id) or await self._ana.private.until(lambda _: self._find(ask, is_open=True))
-        self._cards[ask.id] = message
+        message = self._cards.get(ask.id)
+        if message is None:
+            message = self._cards[ask.id] = await self._ana.private.until(lambda _: self._find(ask, is_open=True))
         return ShownCard(_flat(message.text), self._labels(message))
 
     async def act(self, ask: Ask, gesture: Gesture) -> None:
@@ -195,7 +197,7 @@ class TelegramSurface:
     async def _reply(self, ask: Ask, text: str) -> None:
         await self._until(ask, "Reply to this message")
         self.about_to_send()
-        self._ana.write(text, reply_to=self._cards[ask.id])
+        self._written[ask.id].append(self._ana.write(text, reply_to=self._cards[ask.id]))
 
     async def _button(self, ask: Ask, *parts: str) -> str:
         """The label with all of these in it, as soon as there is one."""
@@ -228,7 +230,8 @@ class TelegramSurface:
 
     def _text(self, ask: Ask) -> str:
         message = self._cards.get(ask.id) or self._find(ask)
-        return " ".join([_flat(message.text) if message else "", *self._toasts[ask.id]])
+        replies = [each.text for each in self._ana.private.from_bot if each.reply_to in self._written[ask.id]]
+        return " ".join([_flat(message.text) if message else "", *self._toasts[ask.id], *map(_flat, replies)])
 
 
 def _question(ask: Ask) -> str:
