@@ -9,7 +9,7 @@ import pytest
 from handraise.desk.interface import Conflict
 from handraise.hub.hub import now
 from handraise.model.actors import ByRule, Person
-from handraise.model.answers import Allow, Answer, Approve, Choice, Deny
+from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny
 from handraise.model.asks import (
     AcceptedAnswer,
     Answered,
@@ -36,7 +36,9 @@ LINT = Permission("Bash", {"command": "npm run lint"}, offers=NPM.offers)
 ALLOW, DENY = Gesture("once"), Gesture("deny")
 GRANTING: tuple[tuple[Body, Gesture], ...] = (
     (NPM, ALLOW),
+    (NPM, Gesture("always")),
     (PLAN, Gesture("approve")),
+    (PLAN, Gesture("free")),
     (LINK, Gesture("done")),
     (TRUST, Gesture("exactly")),
 )
@@ -61,7 +63,7 @@ class SurfaceSuite:
     @pytest.fixture(autouse=True)
     async def _clear(self, surface: Surface) -> AsyncIterator[None]:
         yield
-        surface.about_to_send = bool
+        surface.about_to_send, surface.presses = bool, 1
         await surface.hub.clear()
         await surface.clear()
 
@@ -180,15 +182,17 @@ class SurfaceSuite:
         assert (await surface.hub.find(ask)).state == "withdrawn"
         assert await surface.offered(ask) == ()
 
-    async def test_one_act_answers_one_ask(self, surface: Surface) -> None:
-        """The one behind it, with the same content or another, stays as it is."""
-        first = await surface.hub.open(NPM)
-        await surface.shown(first)
-        await surface.act(first, ALLOW)
-        behind = [await surface.hub.open(LINT), await surface.hub.open(LINT)]
-        found = await surface.hub.settled(first)
-        await surface.says(first, surface.own_outcome(found))
-        assert [(await surface.hub.find(each)).state for each in behind] == ["open", "open"]
+    async def test_the_same_act_twice_answers_once_and_nothing_behind_it(self, surface: Surface) -> None:
+        ask, behind = await surface.hub.open(NPM), await surface.hub.open(LINT)
+        await surface.shown(ask)
+        surface.presses = 2
+        await surface.act(ask, ALLOW)
+        found = await surface.hub.settled(ask)
+        assert answer_of(found) == (Allow(), surface.person, surface.source)
+        await surface.says(ask, surface.own_outcome(found))
+        await surface.shown(behind)
+        assert await surface.hub.answers(ask) == 1
+        assert (await surface.hub.find(behind)).state == "open"
 
     @pytest.mark.parametrize(("body", "gesture", "other", "after"), REPLACED, ids=["permission", "open question"])
     async def test_what_was_replaced_is_not_answered_by_an_act_for_what_was_there(
@@ -209,7 +213,8 @@ class SurfaceSuite:
             return
         await surface.says(changed, without_marks(headline(changed, "/work/app")))
         await surface.act(changed, after)
-        assert answer_of(await surface.hub.settled(changed))[1:] == (surface.person, surface.source)
+        answer = Choices(after.picks) if after.picks else Deny()
+        assert answer_of(await surface.hub.settled(changed)) == (answer, surface.person, surface.source)
 
     # Each state.
 

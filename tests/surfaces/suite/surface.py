@@ -41,6 +41,8 @@ class Surface(Protocol):
 
     about_to_send: Callable[[], object]
     """Called right before the press that sends an answer."""
+    presses: int
+    """How many times that is pressed, one right after the other."""
 
     async def shown(self, ask: Ask) -> ShownCard:
         """Its open card."""

@@ -122,6 +122,10 @@ class SurfaceHub:
                 await asyncio.sleep(0.01)
         return found
 
+    async def answers(self, ask: Ask) -> int:
+        """How often it was answered."""
+        return sum(each.what == "answered" for each in await self.up.hub.desk.audit(ask=ask.id))
+
     async def clear(self) -> None:
         """Withdraws what is still open."""
         for name in self._open:

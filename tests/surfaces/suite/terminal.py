@@ -14,18 +14,19 @@ from surfaces.suite.cases import Gesture
 from surfaces.suite.stream_relay import StreamRelay, stream_relay
 from surfaces.suite.surface import ShownCard
 from surfaces.suite.surface_hub import SurfaceHub, quiet_config
-from surfaces.terminal.pseudo import ENTER, Pseudo, handraise
+from surfaces.terminal.pseudo import CTRL_U, ENTER, Pseudo, handraise
 
 READY = "Esc to postpone"
 LOST, FOUND = "Lost the connection to the hub", "Reconnected to the hub"
 PACE = 0.04
 EDITOR = '#!/bin/sh\ncp "$(dirname "$0")/written" "$1"\n'
 ROW = re.compile(r"^[❯ ] (\d) (?:\[.\] )?(.+?)(?: \([a-z]\))?(?: – .*)?$")
-GRANTING = {"once": "1", "session": "2", "always": "3", "suggestion": "7", "approve": "1", "free": "2"}
-GRANTING |= {"done": "1", "exactly": "1"}
-"""What is selected with its digit, and confirmed with Enter."""
+GRANTING = {"once": "a1", "session": "s2", "always": "w3", "suggestion": "77", "approve": "a1", "free": "y2"}
+GRANTING |= {"done": "11", "exactly": "11"}
+"""What is selected with its key and has this digit; Enter confirms it."""
 AT_ONCE = {"outline": "p", "decline": "d", "cancel": "6", "without": "d", "never": "6"}
 WRITTEN = {"deny": "d", "stop": "x", "revise": "d"}
+WANTED = {"deny": "Why? Claude reads it", "stop": "Why? Claude reads it", "revise": "What should change?"}
 
 
 class TerminalSurface:
@@ -44,6 +45,7 @@ class TerminalSurface:
     def __init__(self, hub: SurfaceHub, wire: StreamRelay, terminal: Pseudo, written: Path) -> None:
         self.hub = hub
         self.about_to_send: Callable[[], object] = bool
+        self.presses = 1
         self._wire = wire
         self._terminal = terminal
         self._written = written
@@ -66,10 +68,10 @@ class TerminalSurface:
                 self._written.write_text(gesture.text)
                 self._terminal.type("e")
                 await self._until("with your changes?", gesture.text.lstrip("# "), READY)
-                await self._confirm("1")
+                await self._confirm("a1")
             case _ if gesture.act in WRITTEN:
                 self._terminal.type(WRITTEN[gesture.act])
-                await self._until("Enter to send")
+                await self._until(WANTED[gesture.act], "Enter to send")
                 await self._write(gesture.text)
             case _ if gesture.act in AT_ONCE:
                 self._send(AT_ONCE[gesture.act])
@@ -78,11 +80,12 @@ class TerminalSurface:
 
     async def act_early(self, body: Body, gesture: Gesture) -> Ask:
         """Someone is typing when the card appears, and goes on for a while."""
-        await self._type(GRANTING[gesture.act], ENTER)
+        keys = (GRANTING[gesture.act][0], ENTER)
+        await self._type(*keys)
         ask = await self.hub.open(body)
         while _question(ask) not in self._card():
-            await self._type(GRANTING[gesture.act], ENTER)
-        await self._type(*[GRANTING[gesture.act], ENTER] * 5)
+            await self._type(*keys)
+        await self._type(*keys * 5)
         return ask
 
     async def says(self, ask: Ask, *words: str) -> str:
@@ -161,19 +164,30 @@ class TerminalSurface:
         await self._until("Ready to send", READY)
         self._send(ENTER)
 
-    async def _confirm(self, digit: str) -> None:
-        self._terminal.type(digit)
-        await self._until(f"❯ {digit} ")
+    async def _confirm(self, keys: str) -> None:
+        self._terminal.type(keys[0])
+        await self._until(f"❯ {keys[1]} ")
         self._send(ENTER)
 
     async def _write(self, text: str) -> None:
+        """Instead of what was written there before."""
+        if self._entered():
+            self._terminal.type(CTRL_U)
+            await self._terminal.wait(lambda: not self._entered(), "an empty line")
         self._terminal.type(text)
-        await self._terminal.wait(lambda: any(row.endswith(f"› {text}".rstrip()) for row in self._terminal.lines), text)
+        await self._terminal.wait(lambda: self._entered() == text, text)
         self._send(ENTER)
+
+    def _entered(self) -> str:
+        """What is in the card's line."""
+        rows = [row.removeprefix("▌ ›") for row in self._terminal.lines if row.startswith("▌ ›")]
+        return rows[0].strip() if rows else ""
 
     def _send(self, key: str) -> None:
         self.about_to_send()
         self._terminal.type(key)
+        for number in range(1, self.presses):  # in one piece it would be a paste
+            asyncio.get_running_loop().call_later(PACE * number, self._terminal.type, key)
 
     async def _type(self, *keys: str) -> None:
         for key in keys:
