@@ -70,7 +70,7 @@ TAP = """async (tag, action, times) => {
   await Promise.all(working);
   return true;
 }"""
-SAID = "(tag) => self.shown.filter(([each]) => each === tag).map(([, text]) => text)"
+TEXTS = "(tag) => self.shown.filter(([each]) => each === tag).map(([, text]) => text)"
 AHEAD = "(more) => { self.ahead += more; }"
 
 
@@ -150,7 +150,7 @@ class PushSurface:
         try:
             async with asyncio.timeout(DEADLINE):
                 while not (text and all(word in text for word in words)):
-                    text = " ".join((await self._screen.evaluate(f"({SAID})({ask.id!r})"))[1:])
+                    text = " ".join((await self._screen.evaluate(f"({TEXTS})({ask.id!r})"))[1:])
                     await asyncio.sleep(0.02)
         except TimeoutError:
             raise AssertionError(f"never {words}: {text}") from None

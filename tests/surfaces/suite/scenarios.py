@@ -1,4 +1,4 @@
-"""The suite that every surface passes: each kind of ask, each loss of the race, each state. Written once."""
+"""The suites that every surface passes: each kind of ask, each loss of the race, each state. Written once."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -58,7 +58,7 @@ STATES: dict[str, tuple[Settlement, str]] = {
 
 
 class SurfaceSuite:
-    """Subclassed once for each surface, in a module with a `surface`."""
+    """Whatever a test left behind goes: the next one finds the surface with nothing to answer."""
 
     @pytest.fixture(autouse=True)
     async def _clear(self, surface: Surface) -> AsyncIterator[None]:
@@ -67,7 +67,9 @@ class SurfaceSuite:
         await surface.hub.clear()
         await surface.clear()
 
-    # Each kind of ask.
+
+class AnswerSuite(SurfaceSuite):
+    """Each kind of ask, answered in each way. Subclassed for each surface, in a module with a `surface`."""
 
     @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
     async def test_it_is_shown_and_the_answer_is_exactly_the_one_that_was_given(
@@ -94,7 +96,9 @@ class SurfaceSuite:
         await surface.says(ask, surface.own_outcome(found))
         assert await surface.offered(ask) == ()
 
-    # Each loss of the race.
+
+class RaceSuite(SurfaceSuite):
+    """Each loss of the race."""
 
     async def test_answered_elsewhere_it_says_by_whom_and_offers_nothing(self, surface: Surface) -> None:
         for body, answer in ((NPM, Deny("Not today.")), (WHICH, POSTGRES), (PLAN, Approve())):
@@ -216,7 +220,9 @@ class SurfaceSuite:
         answer = Choices(after.picks) if after.picks else Deny()
         assert answer_of(await surface.hub.settled(changed)) == (answer, surface.person, surface.source)
 
-    # Each state.
+
+class StateSuite(SurfaceSuite):
+    """Each state, a hub that restarts, a surface that was away; and nobody grants by accident."""
 
     @pytest.mark.parametrize("state", STATES)
     async def test_each_state_is_said_and_nothing_stale_is_offered(self, surface: Surface, state: str) -> None:
@@ -262,8 +268,6 @@ class SurfaceSuite:
         assert await surface.offered(over) == ()
         await surface.act(fresh, ALLOW)
         assert answer_of(await surface.hub.settled(fresh)) == (Allow(), surface.person, surface.source)
-
-    # Nobody grants by accident.
 
     @pytest.mark.parametrize(("body", "gesture"), GRANTING, ids=[gesture.act for _, gesture in GRANTING])
     async def test_an_act_that_came_too_early_grants_nothing(

@@ -49,11 +49,11 @@ class TerminalSurface:
         self._wire = wire
         self._terminal = terminal
         self._written = written
-        self._said: dict[str, int] = {}
+        self._lines_before: dict[str, int] = {}
         """How many lines there were before an ask was shown."""
 
     async def shown(self, ask: Ask) -> ShownCard:
-        self._said.setdefault(ask.id, len(self._lines()))
+        self._lines_before.setdefault(ask.id, len(self._lines()))
         await self._terminal.wait(lambda: _question(ask) in self._card(), _question(ask))
         return ShownCard(self._card(), self._labels())
 
@@ -215,7 +215,7 @@ class TerminalSurface:
 
     def _about(self, ask: Ask) -> str:
         """What was said since it was shown, and its card."""
-        return " ".join([*self._lines()[self._said.get(ask.id, 0) :], self._card()])
+        return " ".join([*self._lines()[self._lines_before.get(ask.id, 0) :], self._card()])
 
     def _count(self, text: str) -> int:
         return self._terminal.everything.count(text)

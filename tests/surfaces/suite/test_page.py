@@ -1,4 +1,4 @@
-"""The page passes the suite of every surface."""
+"""The page passes the suites of every surface."""
 
 from collections.abc import AsyncIterator
 
@@ -6,7 +6,7 @@ import pytest
 
 from browser.window import needs_browser, shared_browsers
 from surfaces.suite.page import PageSurface, page_surface
-from surfaces.suite.scenarios import SurfaceSuite
+from surfaces.suite.scenarios import AnswerSuite, RaceSuite, StateSuite
 
 pytestmark = needs_browser
 
@@ -17,5 +17,5 @@ async def surface(anyio_backend: str, tmp_path_factory: pytest.TempPathFactory) 
         yield made
 
 
-class TestPage(SurfaceSuite):
+class TestPage(AnswerSuite, RaceSuite, StateSuite):
     """In a real browser."""

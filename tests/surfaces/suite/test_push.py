@@ -1,4 +1,4 @@
-"""Web Push passes the suite of every surface."""
+"""Web Push passes the suites of every surface."""
 
 from collections.abc import AsyncIterator
 
@@ -6,7 +6,7 @@ import pytest
 
 from browser.window import needs_browser, shared_browsers
 from surfaces.suite.push import PushSurface, push_surface
-from surfaces.suite.scenarios import SurfaceSuite
+from surfaces.suite.scenarios import AnswerSuite, RaceSuite, StateSuite
 
 pytestmark = needs_browser
 
@@ -17,5 +17,5 @@ async def surface(anyio_backend: str, tmp_path_factory: pytest.TempPathFactory) 
         yield made
 
 
-class TestPush(SurfaceSuite):
+class TestPush(AnswerSuite, RaceSuite, StateSuite):
     """With the real worker."""

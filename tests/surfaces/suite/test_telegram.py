@@ -1,10 +1,10 @@
-"""Telegram passes the suite of every surface."""
+"""Telegram passes the suites of every surface."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
-from surfaces.suite.scenarios import SurfaceSuite
+from surfaces.suite.scenarios import AnswerSuite, RaceSuite, StateSuite
 from surfaces.suite.telegram import TelegramSurface, telegram_surface
 
 
@@ -14,5 +14,5 @@ async def surface(anyio_backend: str, tmp_path_factory: pytest.TempPathFactory) 
         yield made
 
 
-class TestTelegram(SurfaceSuite):
+class TestTelegram(AnswerSuite, RaceSuite, StateSuite):
     """With a person's presses and replies."""

@@ -1,10 +1,10 @@
-"""The terminal passes the suite of every surface."""
+"""The terminal passes the suites of every surface: each loss of the race, each state."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
-from surfaces.suite.scenarios import SurfaceSuite
+from surfaces.suite.scenarios import RaceSuite, StateSuite
 from surfaces.suite.terminal import TerminalSurface, terminal_surface
 
 
@@ -14,5 +14,5 @@ async def surface(anyio_backend: str, tmp_path_factory: pytest.TempPathFactory) 
         yield made
 
 
-class TestTerminal(SurfaceSuite):
+class TestTerminalRaces(RaceSuite, StateSuite):
     """With real keys."""
