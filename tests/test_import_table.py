@@ -64,11 +64,27 @@ IMPURE = {
 PURE_FILES = {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notices", "sealing")} | {
     f"surfaces/telegram/{name}.py"
     for name in (
+        "attachments",
+        "bot_types",
+        "buttons",
+        "cards",
+        "chat_queue",
         "commands",
         "conversation",
         "deliveries",
+        "final",
+        "formatted",
         "incoming",
+        "layout",
+        "markdown",
+        "methods",
+        "outgoing",
+        "pacing",
         "people",
+        "progress",
+        "refusals",
+        "rendered",
+        "session_texts",
     )
 }
 # An allowlist, so that an unexpected module isn't allowed. Each of these only computes.

@@ -30,6 +30,7 @@ WORDS: dict[str, list[list[str]]] = {
     "rules": [["rules", "list"]],
     "trust": [["trust", "list"], ["trust", "revoke", "."]],
     "token": [["token", "list"]],
+    "telegram": [["telegram", "setup"], ["telegram", "test"], ["telegram", "status"]],
     "mcp": [["mcp"]],
     "completion": [["completion", "bash"]],
 }
@@ -81,7 +82,7 @@ def test_a_state_path_that_is_a_file(checked: Checked, tmp_path: Path, state: di
     place.write_text("")
     state["HANDRAISE_STATE"] = str(place)
     for words, code, out, err in checked([{"words": words, "env": state} for words in EACH], fails=False):
-        if words[0] not in ("doctor", "completion", "mcp", "replay"):
+        if words[0] not in ("doctor", "completion", "mcp", "replay", "telegram"):
             assert code == 3, (words, code, out, err)
     [(_, code, _, err)] = checked([{"words": ["serve", "--port", "0"], "env": state}])
     assert code == 1

@@ -13,7 +13,9 @@ from typing import Any
 import pexpect
 import pytest
 
+from api.served import served
 from handraise.cli.telegram_setup import code_message
+from handraise.surfaces.telegram.people import Member, TelegramConfig
 from surfaces.telegram.bot_api import BOT, TOKEN, BotApi, bot_api
 from surfaces.telegram.chats import FakeChat
 from surfaces.telegram.people import Someone
@@ -124,7 +126,7 @@ async def test_from_a_token_to_the_first_message(tmp_path: Path) -> None:
         token = desk.config.parent / "telegram-token"
         assert (token.read_text(), stat.S_IMODE(token.stat().st_mode)) == (f"{TOKEN}\n", 0o600)
         assert ana.private.last.text.startswith("Handraise is connected.")
-        await desk.api.confirmed()
+        assert desk.api.world.updates.unconfirmed, "the hub learns from it that it can write to ana"
 
         code, output, errors = await desk.run("test")
         assert (code, output, errors) == (0, "1001  sent\n", "")
@@ -133,6 +135,18 @@ async def test_from_a_token_to_the_first_message(tmp_path: Path) -> None:
         assert "user  ana (1001), approver" in output
         assert f"Connected as @{BOT.username}." in output
         assert "No hub is running." in output
+
+
+async def test_someone_who_is_not_wanted_is_not_added_and_gets_no_message(tmp_path: Path) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        eve = desk.api.someone(1009, "Eve")
+        await set_up(desk, eve)
+        await desk.sees("Let them use the bot as approver")
+        desk.type("n")
+        await desk.sees("Nothing was changed.")
+        assert await desk.end() == 1
+        assert desk.config.read_text() == SETTINGS
+        assert eve.private.from_bot == []
 
 
 async def test_the_token_is_shown_nowhere(tmp_path: Path) -> None:
@@ -165,6 +179,7 @@ async def test_a_group_and_a_topic_are_found_by_the_code(tmp_path: Path) -> None
 
         assert f'chats = ["{forum.number}:{topic.number}"]' in desk.section()
         assert forum.last.text.startswith("Handraise is connected.")
+        await desk.api.confirmed()
         assert (await desk.run("test"))[:2] == (0, f"{forum.number}:{topic.number}  sent\n")
 
 
@@ -180,7 +195,7 @@ async def test_another_person_is_added_to_the_bot_that_there_is(tmp_path: Path) 
         ana.start()
         desk.start("setup", "--yes", "--role", "viewer")
         code = await desk.code()
-        ben.write(code.lower())
+        ben.write(f"/start {code.lower()}")
         assert await desk.end() == 0
 
         assert desk.section() == (
@@ -232,7 +247,7 @@ async def test_a_token_comes_from_a_pipe_or_a_private_file(tmp_path: Path) -> No
         file.chmod(0o600)
         ana = desk.api.someone(1001, "Ana")
         desk.start("setup", "--token-file", str(file), "--api", desk.api.base, "--yes")
-        ana.write(await desk.code())
+        ana.write(f"/start {await desk.code()}")
         assert await desk.end() == 0
         assert f'token_file = "{file}"' in desk.section()
 
@@ -246,9 +261,27 @@ async def test_a_second_program_that_polls_is_told_and_setup_goes_on_without_it(
         desk.type(TOKEN)
         code = await desk.code()
         await desk.sees("Another program receives this bot's messages")
-        ana.write(code)
+        ana.write(f"/start {code}")
         await desk.sees("Received from Ana")
         assert await desk.end() == 0
+
+
+async def test_a_running_hub_with_the_same_bot_is_named_by_setup_and_status(tmp_path: Path) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        desk.write(f"[telegram]\ntoken = '{TOKEN}'\nallowed = [1001]\napi = '{desk.api.base}'\n")
+        desk.api.someone(1001, "Ana").start()
+        config = TelegramConfig(TOKEN, (Member(1001, "ana", "admin"),), api=desk.api.base)
+        async with served(tmp_path, telegram=config) as hub, hub.client("viewer") as client:
+            while not (await client.get("/api/telegram")).json()["bot"]:
+                await asyncio.sleep(0.02)
+            code, _, errors = await desk.run("setup", "--yes")
+            assert (code, "The running hub uses @" in errors, "Stop the hub, run this again" in errors) == (
+                1,
+                True,
+                True,
+            )
+            code, output, _ = await desk.run("status")
+            assert (code, f"hub   The running hub is connected as @{BOT.username}." in output) == (0, True)
 
 
 async def test_what_cannot_be_merged_is_printed_instead(tmp_path: Path) -> None:
@@ -259,7 +292,7 @@ async def test_what_cannot_be_merged_is_printed_instead(tmp_path: Path) -> None:
         desk.start("setup", "--yes")
         await desk.sees("Token: ")
         desk.type(TOKEN)
-        ana.write(await desk.code())
+        ana.write(f"/start {await desk.code()}")
         await desk.sees("was not changed")
         await desk.sees(r"Add these lines to it:\s+\[telegram\]\s+allowed = \[1001\]")
         assert await desk.end() == 1
@@ -274,6 +307,7 @@ async def test_other_messages_are_ignored(tmp_path: Path) -> None:
         desk.type(TOKEN)
         code = await desk.code()
         ana.write("hello")
+        ana.write(code)
         ana.write("/start WRONGONE")
         ana.write(f"/start {code}")
         await desk.sees("Received from Ana")
@@ -316,7 +350,7 @@ def test_an_anonymous_admin_is_asked_to_write_as_themselves(capsys: pytest.Captu
 
 def test_a_name_cannot_draw_on_the_terminal() -> None:
     sender = {"id": 5, "is_bot": False, "first_name": "A\x1b[2Jna\u202e", "username": "a"}
-    found = code_message({"text": "ABCDEFGH", "from": sender, "chat": {"id": 5, "type": "private"}}, "ABCDEFGH")
+    found = code_message({"text": "/start ABCDEFGH", "from": sender, "chat": {"id": 5, "type": "private"}}, "ABCDEFGH")
 
     assert found is not None
     assert found.sender == "A⟨U+001B⟩[2Jna⟨U+202E⟩ (@a, 5)"

@@ -79,7 +79,9 @@ export function TelegramTrouble() {
   return (
     <p class="never-asks">
       <Icon name="warning" />
-      <span>{t("page.sessions.telegram_trouble", { trouble: reveal(trouble) })}</span>
+      <span>
+        <Quoted text={reveal(t("page.sessions.telegram_trouble", { trouble }))} />
+      </span>
     </p>
   );
 }

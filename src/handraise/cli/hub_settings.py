@@ -1,15 +1,16 @@
 """Builds a hub from the settings: read when it starts; a directory's own file when a session starts there."""
 
+import importlib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from handraise import texts
 from handraise.api.guard import TrustedProxy
 from handraise.api.origins import spelled
 from handraise.claude.command import environment
 from handraise.claude.locate import locate
-from handraise.cli.telegram_config import telegram_config
 from handraise.config.files import load_layers, settings_file, token_file
 from handraise.config.reading import project_rules, read_layers
 from handraise.config.settings import Settings, database_file, seconds_or_none
@@ -19,6 +20,9 @@ from handraise.model.projects import OwnFile, OwnFileUnfit
 from handraise.serving.serve import ServeConfig
 from handraise.session.machine import SessionLimits
 from handraise.surfaces.push.notifier import PushConfig
+
+if TYPE_CHECKING:
+    from handraise.surfaces.telegram.people import TelegramConfig
 
 
 def service(
@@ -61,8 +65,17 @@ def service(
             settings.store.max_journals_mib * MIB,
         ),
         push=PushConfig(settings.push.enabled, settings.push.contact, settings.push.private_addresses),
-        telegram=telegram_config(settings.telegram, environ),
+        telegram=_telegram(settings, environ),
     )
+
+
+def _telegram(settings: Settings, environ: Mapping[str, str]) -> "TelegramConfig | None":
+    """Only a hub with a bot imports what belongs to it."""
+    if settings.telegram.token is None and settings.telegram.token_file is None:
+        return None
+    module = importlib.import_module("handraise.cli.telegram_config")
+    config: TelegramConfig | None = module.telegram_config(settings.telegram, environ)
+    return config
 
 
 def _hidden(environ: Mapping[str, str], settings: Settings) -> tuple[Path, ...]:

@@ -157,7 +157,7 @@ def _hub_sentence(running: dict[str, Any] | None) -> str:
     if running is None:
         return "No hub is running. Start one with: handraise serve"
     if running["trouble"]:
-        return str(running["trouble"])
+        return f"The running hub: {running['trouble']}"
     if not running["enabled"]:
         return "The running hub doesn't use the bot yet. Restart it."
     return f"The running hub is connected as @{running['bot']}." if running["bot"] else "The running hub is connecting."

@@ -83,7 +83,11 @@ class TelegramSetup:
         api, bot, is_new = self._bot()
         self._refuse_second_poller(bot)
         found = self._receive_code(api, bot)
-        changes = {**self._person(found), **self._place(found), **self._origin()}
+        person = self._person(found)
+        if found.is_private and not person and found.user not in self._written.get("allowed", ()):
+            click.echo("Nothing was changed.")
+            sys.exit(1)
+        changes = {**person, **self._place(found), **self._origin()}
         self._save(changes, api.token if is_new else None)
         self._greet(api, found)
         self._say_what_is_next()
@@ -232,7 +236,7 @@ class TelegramSetup:
 
 
 class CodeReader:
-    """Reads the bot's messages until one has the code. Those before it are confirmed, and no hub gets them."""
+    """Reads the bot's messages until one has the code. No hub gets those before it."""
 
     def __init__(self, api: TelegramApi, address: str, seconds: float) -> None:
         self._api = api
@@ -249,7 +253,9 @@ class CodeReader:
                 self._offset = max(self._offset, int(update["update_id"]) + 1)
                 found = code_message(update.get("message"), code)
                 if found is not None:
-                    self._next(0)  # confirms it, so that a hub doesn't see it
+                    # In a private chat it stays for the hub, which learns from it that it can write there.
+                    if not found.is_private:
+                        self._next(0)
                     return found
         raise click.ClickException("Nobody sent the code in time. Nothing was changed. Run this again.")
 
@@ -293,7 +299,8 @@ def send_text(api: TelegramApi, chat: int, topic: int | None, text: str) -> None
 
 def code_message(message: dict[str, Any] | None, code: str) -> CodeMessage | None:
     """The message, if a person sent the code in it."""
-    if not message or code not in str(message.get("text", "")).upper().split():
+    words = str((message or {}).get("text", "")).split()
+    if not message or len(words) != 2 or words[0].partition("@")[0] != "/start" or words[1].upper() != code:
         return None
     sender, chat = message.get("from", {}), message["chat"]
     if sender.get("is_bot", True):

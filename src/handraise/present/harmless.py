@@ -12,7 +12,12 @@ _SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
 
 def evidence(text: str) -> str:
     """Text that a person decides about: every hidden character is marked, tabs become spaces."""
-    return "\n".join(seal(row) for row in reveal(text).expandtabs(TAB).split("\n"))
+    return sealed_lines(reveal(text))
+
+
+def sealed_lines(text: str) -> str:
+    """Evidence whose hidden characters are marked already, as a card's is."""
+    return "\n".join(seal(row) for row in text.expandtabs(TAB).split("\n"))
 
 
 def prose(text: str) -> str:

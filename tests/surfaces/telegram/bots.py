@@ -63,7 +63,7 @@ class NotedSide:
     items: list[Item] = field(default_factory=list)
     stops: list[tuple[str, int]] = field(default_factory=list)
     hangs: str = ""
-    """The command that never ends."""
+    """The command or press that never ends."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -89,6 +89,8 @@ class NotedSide:
 
     async def press(self, member: Member, press: IncomingPress) -> str:
         self.presses.append((member.name, press.act, press.argument))
+        if press.act == self.hangs:
+            await asyncio.Event().wait()
         return "Done"
 
     async def stopped(self, member: Member, place: ChatPlace, draft: int) -> None:

@@ -11,6 +11,7 @@ from handraise.model.answers import Allow, Deny
 from handraise.model.asks import Plan
 from handraise.surfaces.telegram.outgoing import ChatPlace
 from handraise.surfaces.telegram.people import QuietHours
+from handraise.texts import t
 from surfaces.telegram.bot_api import TOKEN
 from surfaces.telegram.bots import rigged
 from surfaces.telegram.faults import Fault
@@ -146,7 +147,7 @@ async def test_a_wrong_token_is_a_clear_sentence_and_the_hub_runs_on(tmp_path: P
         rig.configure(token="1:AAAAAAAAAAAAAAAAAAAAAAAAAA")
         async with rig.bot() as bot:
             await rig.until(lambda: bool(bot.status().trouble))
-            assert bot.status().trouble == "Telegram doesn't accept the bot's token. Check [telegram] token."
+            assert bot.status().trouble == t("telegram.error.token")
             await rig.ask()
             assert await rig.state_of("a_1") == "open"
 

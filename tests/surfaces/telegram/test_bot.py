@@ -4,10 +4,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Deny
-from handraise.model.asks import Answered
+from handraise.model.asks import Answered, Plan
 from handraise.model.projects import Options
+from handraise.surfaces.telegram.dispatch import read_command
 from handraise.surfaces.telegram.outgoing import ChatPlace
 from surfaces.telegram.bots import NEVER_SEEN, BotRig, rigged
 from surfaces.telegram.chats import FakeChat
@@ -253,6 +256,46 @@ async def test_open_cards_can_be_shown_again(tmp_path: Path) -> None:
         assert await rig.press(rig.ana, again, "Deny") == "You denied `npm test`"
         await rig.closed(card)
         await rig.closed(again)
+
+
+async def test_the_messages_of_two_cards_do_not_mix(tmp_path: Path) -> None:
+    plans = [Plan("\n\n".join(f"{name} {number} {'word ' * 150}" for number in range(12))) for name in ("Red", "Blue")]
+    async with rigged(tmp_path) as rig, rig.bot():
+        for number, plan in enumerate(plans):
+            await rig.ask(f"a_{number}", plan)
+        await rig.api.until(lambda: sum(bool(each.buttons) for each in rig.ana.private.from_bot) == 2)
+        colors = ["Red" if "Red" in each.text else "Blue" for each in rig.ana.private.from_bot]
+        assert len(colors) > 4
+        assert colors == sorted(colors, reverse=colors[0] == "Red")
+
+
+async def test_a_press_that_takes_long_is_acknowledged_before_it_is_done(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig, rig.bot():
+        await rig.ask()
+        card = await rig.ana.private.button("Deny")
+        rig.side.hangs = "stop"
+        data = await rig.side.tools.bind(ChatPlace(rig.ana.number), "stop", "s_1")
+        slow = rig.ana.press_data(card, data)
+        assert await rig.press(rig.ana, card, "Deny") == "You denied `npm test`", "others don't wait for it"
+        assert await slow.toast() == "Received"
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("/new fix it", ("new", "fix it")),
+        ("/new\nfix it\nnow", ("new", "fix it\nnow")),
+        ("/new fix\nit", ("new", "fix\nit")),
+        ("/New@My_Bot x", ("new", "x")),
+        ("/new@other x", ("", "")),
+        ("/", None),
+        ("/etc/passwd", None),
+        ("hello", None),
+        ("", None),
+    ],
+)
+def test_commands_are_read_as_people_write_them(text: str, command: tuple[str, str] | None) -> None:
+    assert read_command(text, "my_bot") == command
 
 
 @asynccontextmanager

@@ -62,6 +62,17 @@ async def test_a_question_with_words_of_ones_own(tmp_path: Path) -> None:
         assert rig.side.messages == [], "a reply to a card is not a message to Claude"
 
 
+async def test_a_reply_that_begins_with_a_slash_is_a_text_unless_it_is_a_command(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig, rig.bot():
+        await rig.ask("a_1", QUESTION)
+        card = await rig.ana.private.message("Which database?")
+        await rig.recorded(card)
+        rig.ana.write("/help", reply_to=card)
+        rig.ana.write("/tmp", reply_to=card)
+        assert await answer_of(rig) == Choices((Choice((), "/tmp"),))
+        assert ("ana", "help", "") in rig.side.orders
+
+
 async def test_several_questions_with_ticks(tmp_path: Path) -> None:
     async with rigged(tmp_path) as rig, rig.bot():
         await rig.ask("a_1", WHICH)

@@ -275,6 +275,15 @@ def test_denying_comes_first_where_claude_code_says_so() -> None:
     assert flat.index("Deny") < flat.index("Allow once")
 
 
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: type(body).__name__)
+def test_nothing_that_refuses_stands_beside_what_grants(body: Body) -> None:
+    reader = CardReader(body)
+    weights = {row.name: row.weight for row in flow_of(reader.ask, None).steps({})[0].rows}
+
+    for row in reader.card.keyboard:
+        assert len({weights.get(button.argument) == "grant" for button in row}) == 1
+
+
 def test_an_edit_is_made_in_the_browser() -> None:
     reader = CardReader(NPM)
 
@@ -497,11 +506,12 @@ def test_nothing_is_granted_but_by_a_calm_press_that_was_confirmed_where_needed(
         if isinstance(outcome, SendAnswer):
             fit.check(body, outcome.answer)
         if isinstance(outcome, SendAnswer) and grants(body, outcome.answer):
-            step, _ = step_of(flow_of(reader.ask, None), state)
+            flow = flow_of(reader.ask, None)
+            step, _ = step_of(flow, state)
             row = next(each for each in step.rows if each.name == button.argument)
             assert row.weight == "grant"
             assert (reader.now - shown_at).total_seconds() >= 1.5
-            assert button.act == ("confirm" if needs_confirming(reader.ask, None, step, row) else "row")
+            assert button.act == ("confirm" if needs_confirming(reader.ask, flow, step, row) else "row")
 
 
 @slow

@@ -108,6 +108,7 @@ def test_entities_are_nested_and_within_the_text(content: Formatted) -> None:
     check_entities(content)
 
 
+# lesson 59
 @given(FORMATTED, st.integers(2, 40))
 def test_parts_fit_and_nothing_is_lost(content: Formatted, limit: int) -> None:
     parts = split(content, limit)

@@ -143,6 +143,12 @@ def test_many_chats_at_once_stay_below_the_limit_over_all(latencies: list[float]
     assert len(run.arrivals) == 90
 
 
+# lesson 54
+def test_seven_chats_do_not_wait_for_each_other() -> None:
+    asked = [Wish(0.0, 1 + number % 7, "card", 0.1) for number in range(21)]
+    assert max(at for at, *_ in Simulation(asked).run().started) < 2.0, "with one timer for all, this took 21 s"
+
+
 @given(wishes([PRIVATE, GROUP], 80, 60.0))
 def test_order_is_kept_within_a_chat_and_a_priority(asked: list[Wish]) -> None:
     run = Simulation(asked).run()

@@ -1,5 +1,6 @@
 /** The Telegram bot: whether it is connected, and what to do if not. */
 import type { TelegramState } from "../generated/api";
+import { Quoted } from "../parts/Quoted";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
 import { Loading, Trouble, useResource } from "./read";
@@ -25,7 +26,7 @@ function Bot({ state }: { state: TelegramState }) {
     );
   return (
     <>
-      {state.trouble ? <p class="note trouble">{reveal(state.trouble)}</p> : <Connected bot={state.bot} />}
+      {state.trouble ? <TroubleNote trouble={state.trouble} /> : <Connected bot={state.bot} />}
       {state.waiting > 0 && <p class="quiet-text">{t("admin.telegram.waiting", { count: state.waiting })}</p>}
       {state.chats.map(({ chat, reason }) => (
         <p key={chat} class="note trouble">
@@ -33,6 +34,14 @@ function Bot({ state }: { state: TelegramState }) {
         </p>
       ))}
     </>
+  );
+}
+
+function TroubleNote({ trouble }: { trouble: string }) {
+  return (
+    <p class="note trouble">
+      <Quoted text={reveal(trouble)} />
+    </p>
   );
 }
 

@@ -32,7 +32,7 @@ from handraise.surfaces.telegram.session_side import SessionSideFactory, Session
 from handraise.texts import t
 
 SOURCE = "telegram"
-_FILE = "telegram.db"
+_FILE = f"{SOURCE}.db"
 _RETRY = 30.0
 _PRUNE_EVERY = 24 * 3600.0
 

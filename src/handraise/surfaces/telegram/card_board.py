@@ -9,12 +9,14 @@ from typing import Self
 
 from handraise.desk.interface import Desk, NotFound
 from handraise.model.asks import Ask
-from handraise.surfaces.telegram.card_sender import AskOrigin, CardSender, CardServices
+from handraise.surfaces.telegram.card_sender import CardSender, CardServices
 from handraise.surfaces.telegram.deliveries import Delivery
+from handraise.surfaces.telegram.keyed_locks import KeyedLocks
 from handraise.surfaces.telegram.ledger import Ledger
 from handraise.surfaces.telegram.outgoing import ChatPlace
 from handraise.surfaces.telegram.people import People
 from handraise.surfaces.telegram.reach import Reach
+from handraise.surfaces.telegram.rendered import AskOrigin
 from handraise.surfaces.telegram.session_side import MessageQueue
 
 _STOPPING = 5.0
@@ -42,7 +44,9 @@ class CardBoard:
         self._ledger = ledger
         self._second = second
         self._people = people
-        self._services = CardServices(ledger, outbox, people, reach, clock, entropy, self.move, links, second)
+        self._services = CardServices(
+            ledger, outbox, people, reach, clock, entropy, self.move, KeyedLocks(), links, second
+        )
         self._senders: dict[tuple[str, ChatPlace], CardSender] = {}
         self._tasks: dict[tuple[str, ChatPlace], asyncio.Task[None]] = {}
         self._open: dict[str, Ask] = {}
@@ -82,28 +86,19 @@ class CardBoard:
         """These asks are open, and no others."""
         self._open = {ask.id: ask for ask in asks}
         for (ask, _), sender in list(self._senders.items()):
-            if ask not in self._open and sender.ask is not None and sender.ask.settlement is None:
+            if ask not in self._open and sender.is_open:
                 await self.settle(ask)
         await self.spread()
 
     async def spread(self) -> None:
         """Shows every open ask in all of its places, after the places changed."""
         for ask in list(self._open.values()):
-            await self.open(ask)
+            await self._show(ask)
 
     async def open(self, ask: Ask) -> None:
         """Shows an open ask wherever it belongs, unless it is shown there."""
         self._open[ask.id] = ask
-        places = await self._places(ask)
-        for place in places:
-            sender = self._senders.get((ask.id, place))
-            if sender is None:
-                known = await self._ledger.delivery(ask.id, place)
-                await self._begin(known or Delivery(ask.id, place), ask)
-        for (name, place), sender in list(self._senders.items()):
-            if name == ask.id and sender.is_wanted != (place in places):
-                sender.is_wanted = place in places
-                sender.wake()
+        await self._show(ask)
 
     async def settle(self, ask: str) -> None:
         """An ask was settled, or answered late: its cards say so, also those that were closed before."""
@@ -112,15 +107,14 @@ class CardBoard:
             await self.refresh(settled)
 
     async def refresh(self, ask: Ask) -> None:
-        """This is what an ask is now."""
+        """This is what an ask is now, or was a moment ago."""
         if ask.settlement is not None:
             self._open.pop(ask.id, None)
         for delivery in await self._ledger.deliveries_of(ask.id):
             await self._begin(delivery, ask)
         for (name, _), sender in self._senders.items():
             if name == ask.id:
-                sender.ask = ask
-                sender.wake()
+                sender.update(ask)
 
     async def sender(self, ask: Ask, place: ChatPlace) -> CardSender | None:
         """The card of an ask in a place; also one that was closed long ago, which is then checked again."""
@@ -129,10 +123,8 @@ class CardBoard:
             delivery = await self._ledger.delivery(ask.id, place)
             if delivery is None:
                 return None
-            found = self._senders.get((ask.id, place)) or await self._begin(delivery, ask)
-        if found.ask is None or found.ask.settlement != ask.settlement:
-            found.ask = ask
-            found.wake()
+            found = await self._begin(delivery, ask)
+        found.update(ask)
         return found
 
     async def show_again(self, place: ChatPlace) -> int:
@@ -161,13 +153,26 @@ class CardBoard:
             await self._ledger.drop_delivery(key[0], place)
         await self.spread()
 
-    async def _begin(self, delivery: Delivery, ask: Ask | None) -> CardSender:
+    async def _show(self, ask: Ask) -> None:
+        places = await self._places(ask)
+        for place in places:
+            if (ask.id, place) not in self._senders:
+                known = await self._ledger.delivery(ask.id, place)
+                await self._begin(known or Delivery(ask.id, place), ask, only_open=True)
+        for (name, place), sender in list(self._senders.items()):
+            if name == ask.id and sender.is_wanted != (place in places):
+                sender.is_wanted = place in places
+                sender.wake()
+
+    async def _begin(self, delivery: Delivery, ask: Ask | None, *, only_open: bool = False) -> CardSender:
+        """The card's sender, or a new one. With `only_open`, an ask that was settled meanwhile isn't sent."""
         key = (delivery.ask, delivery.place)
         origin = await self._origin(ask)
-        if key not in self._senders:
-            self._senders[key] = CardSender(self._services, delivery, ask, origin)
-            self._tasks[key] = asyncio.create_task(self._keep(key, self._senders[key]))
-        return self._senders[key]
+        sender = self._senders.get(key) or CardSender(self._services, delivery, ask, origin)
+        if key not in self._senders and (not only_open or delivery.ask in self._open):
+            self._senders[key] = sender
+            self._tasks[key] = asyncio.create_task(self._keep(key, sender))
+        return sender
 
     async def _keep(self, key: tuple[str, ChatPlace], sender: CardSender) -> None:
         await sender.run()

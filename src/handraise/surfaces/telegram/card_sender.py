@@ -12,22 +12,20 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from handraise.model.asks import Ask
+from handraise.model.asks import Ask, Expired
 from handraise.surfaces.telegram import deliveries
 from handraise.surfaces.telegram.buttons import BoundButton
-from handraise.surfaces.telegram.cards import CardButton, closed, render
+from handraise.surfaces.telegram.cards import CardButton
 from handraise.surfaces.telegram.conversation import CardState
 from handraise.surfaces.telegram.deliveries import (
-    CardAction,
     CardCopy,
-    CardLook,
     CloseDelivery,
     Delivery,
     EditCopy,
     SendCopy,
     SendPart,
 )
-from handraise.surfaces.telegram.formatted import Formatted
+from handraise.surfaces.telegram.keyed_locks import KeyedLocks
 from handraise.surfaces.telegram.layout import CardFile
 from handraise.surfaces.telegram.ledger import Ledger
 from handraise.surfaces.telegram.outgoing import (
@@ -48,13 +46,23 @@ from handraise.surfaces.telegram.outgoing import (
 )
 from handraise.surfaces.telegram.people import People
 from handraise.surfaces.telegram.reach import Reach
+from handraise.surfaces.telegram.rendered import (
+    AskOrigin,
+    RenderedCard,
+    card_link,
+    open_card,
+    retired_card,
+    settled_card,
+)
 from handraise.surfaces.telegram.session_side import MessageQueue
-from handraise.texts import t
 
 _AFTER_A_FAULT = 5.0
 _NO_TOPIC = ("thread not found", "topic_deleted", "topic_id_invalid")
 """In Telegram's reason, if the topic was deleted."""
 _ID_BYTES = 12
+
+CardSending = SendPart | SendCopy | EditCopy
+SendTrouble = Blocked | Migrated | Doubtful | Undeliverable
 
 log = logging.getLogger("handraise.telegram")
 
@@ -69,26 +77,12 @@ class CardServices(Struct, frozen=True):
     clock: Callable[[], datetime]
     entropy: Callable[[int], bytes]
     moved: Callable[[ChatPlace, ChatPlace], Awaitable[None]]
+    turns: KeyedLocks
+    """By place: the messages of one card come one after another."""
     links: str
     """The address of the page."""
     second: float = 1.0
     """How long a second of waiting takes; shorter in tests."""
-
-
-class AskOrigin(Struct, frozen=True):
-    """The session that asks, as a card shows it."""
-
-    directory: str | None = None
-    title: str = ""
-
-
-class RenderedCard(Struct, frozen=True):
-    """Every message of a card. The last content has the keyboard."""
-
-    before: tuple[Formatted | CardFile, ...]
-    content: Formatted
-    keyboard: tuple[tuple[CardButton, ...], ...]
-    look: CardLook
 
 
 class CardSender:
@@ -115,6 +109,16 @@ class CardSender:
     @property
     def state(self) -> CardState:
         return msgspec.json.decode(self.delivery.state, type=CardState) if self.delivery.state else CardState()
+
+    @property
+    def is_open(self) -> bool:
+        return self.ask is not None and self.ask.settlement is None
+
+    def update(self, ask: Ask) -> None:
+        """This is what the ask is now. What was read before it was settled comes too late, and changes nothing."""
+        if self.ask is None or _progress(ask) > _progress(self.ask):
+            self.ask = ask
+        self.wake()
 
     def wake(self) -> None:
         self._changed.set()
@@ -164,35 +168,55 @@ class CardSender:
             case CloseDelivery():
                 self.delivery = replace(self.delivery, is_closed=True)
                 await self._save()
-            case SendPart() | SendCopy() | EditCopy():
-                await self._perform(action, card)
+            case EditCopy():
+                await self._overcome(await self._perform(action, card))
+            case SendPart() | SendCopy():
+                await self._send_whole()
             case _:
                 assert_never(action)
 
     def _render(self) -> RenderedCard:
         if self.ask is None or not self.is_wanted:
-            content = Formatted(t("telegram.card.retired"))
-            return RenderedCard((), content, (), CardLook(0, deliveries.fingerprint("retired", content), is_open=False))
+            return retired_card()
         if self.ask.settlement is not None:
-            content = closed(self.ask, self.directory)
-            return RenderedCard((), content, (), CardLook(0, deliveries.fingerprint("closed", content), is_open=False))
-        link = f"{self._services.links}/#card-{self.ask.id}"
-        messages = render(self.ask, self.directory, self.state, title=self.origin.title, link=link)
-        keyboard = messages.keyboard if self._services.people.may_answer_at(self.delivery.place) else ()
-        before: tuple[Formatted | CardFile, ...] = (*messages.parts[:-1], *messages.files)
-        shown = deliveries.fingerprint(messages.parts[-1], keyboard, self.state.revision)
-        return RenderedCard(before, messages.parts[-1], keyboard, CardLook(len(before), shown, is_open=True))
+            return settled_card(self.ask, self.origin)
+        link = card_link(self._services.links, self.ask.id)
+        may_answer = self._services.people.may_answer_at(self.delivery.place)
+        return open_card(self.ask, self.origin, self.state, link, with_buttons=may_answer)
 
-    async def _perform(self, action: SendPart | SendCopy | EditCopy, card: RenderedCard) -> None:
+    async def _send_whole(self) -> None:
+        """All messages of the card, without those of another card in between."""
+        trouble: SendTrouble | None = None
+        async with self._services.turns.hold(self.delivery.place):
+            while trouble is None and not self._stopping:
+                card = self._render()
+                action = deliveries.next_action(self.delivery, card.look)
+                if not isinstance(action, SendPart | SendCopy):
+                    break
+                trouble = await self._perform(action, card)
+        await self._overcome(trouble)
+
+    async def _perform(self, action: CardSending, card: RenderedCard) -> SendTrouble | None:
+        """Does it and records it, or returns what went wrong."""
         if self.delivery.is_closed:
             self.delivery = replace(self.delivery, is_closed=False)
             await self._save()
-        outgoing = await self._outgoing(action, card)
-        result = await self._send(outgoing, action, card)
-        if result is not None:
-            await self._record(action, card, result)
+        result = await self._send(await self._outgoing(action, card), action, card)
+        match result:
+            case Sent(message=message):
+                self._services.reach.regain(self.delivery.place.chat)
+                self.delivery = self._arrived(action, message, card.look.shown)
+            case Gone() if isinstance(action, EditCopy):
+                self.delivery = deliveries.copy_gone(self.delivery, action.copy.message)
+            case Gone() | None:
+                return None
+            case _:
+                return result
+        self._failures = 0
+        await self._save()
+        return None
 
-    async def _outgoing(self, action: SendPart | SendCopy | EditCopy, card: RenderedCard) -> Outgoing:
+    async def _outgoing(self, action: CardSending, card: RenderedCard) -> Outgoing:
         place, silent = self.delivery.place, self._services.people.is_silent(self._services.clock())
         match action:
             case SendPart(index=index):
@@ -207,7 +231,7 @@ class CardSender:
             case _:
                 assert_never(action)
 
-    async def _send(self, outgoing: Outgoing, action: CardAction, card: RenderedCard) -> SendResult | None:
+    async def _send(self, outgoing: Outgoing, action: CardSending, card: RenderedCard) -> SendResult | None:
         """None if it was taken back before it went out, because something else is right now."""
         key = f"card {self.delivery.ask} {outgoing.message}" if isinstance(outgoing, EditText) else ""
         outbox = self._services.outbox
@@ -224,7 +248,7 @@ class CardSender:
                 return None
         return await sending
 
-    def _is_right(self, action: CardAction, card: RenderedCard) -> bool:
+    def _is_right(self, action: CardSending, card: RenderedCard) -> bool:
         """Whether what waits to be sent is still what should be sent."""
         now = self._render()
         return not self._stopping and (deliveries.next_action(self.delivery, now.look), now.look) == (action, card.look)
@@ -232,7 +256,7 @@ class CardSender:
     async def _keyboard(self, card: RenderedCard) -> Keyboard:
         """The buttons with their ids, which are saved before anything is sent. The same button keeps its id."""
         flat = [each for row in card.keyboard for each in row if not each.url]
-        bound = [] if self.ask is None else [self._bind(self.ask, each) for each in flat]
+        bound = [] if self.ask is None else [self._bind(self.ask, card.revision, each) for each in flat]
         known = await self._services.ledger.same_buttons(bound) if bound else []
         names = [name or new_id(self._services.entropy) for name in known]
         fresh = [(name, each) for name, each, old in zip(names, bound, known, strict=True) if old is None]
@@ -243,7 +267,7 @@ class CardSender:
             for row in card.keyboard
         )
 
-    def _bind(self, ask: Ask, button: CardButton) -> BoundButton:
+    def _bind(self, ask: Ask, revision: int, button: CardButton) -> BoundButton:
         place = self.delivery.place
         reader = self._services.people.reader(place)
         return BoundButton(
@@ -251,22 +275,16 @@ class CardSender:
             ask.digest,
             place,
             None if reader is None else reader.number,
-            self.state.revision,
+            revision,
             button.act,
             button.argument,
         )
 
-    async def _record(self, action: CardAction, card: RenderedCard, result: SendResult) -> None:
-        if not isinstance(result, Doubtful | Undeliverable):
-            self._failures = 0
-        match result:
-            case Sent(message=message):
-                self.delivery = self._arrived(action, message, card.look.shown)
-                await self._save()
-            case Gone():
-                if isinstance(action, EditCopy):
-                    self.delivery = deliveries.copy_gone(self.delivery, action.copy.message)
-                    await self._save()
+    async def _overcome(self, trouble: SendTrouble | None) -> None:
+        """Waits until it is worth another try, or makes way for the card in another place."""
+        match trouble:
+            case None:
+                pass
             case Blocked(reason=reason) if self.delivery.place.topic is not None and _is_topic_gone(reason):
                 await self._move(ChatPlace(self.delivery.place.chat))
             case Blocked(reason=reason):
@@ -275,11 +293,11 @@ class CardSender:
             case Migrated(chat=chat):
                 await self._move(ChatPlace(chat))
             case Doubtful() | Undeliverable():
-                await self._pause(result)
+                await self._pause(trouble)
             case _:
-                assert_never(result)
+                assert_never(trouble)
 
-    def _arrived(self, action: CardAction, message: int, shown: str) -> Delivery:
+    def _arrived(self, action: CardSending, message: int, shown: str) -> Delivery:
         now = self._services.clock()
         match action:
             case SendPart():
@@ -316,6 +334,17 @@ class CardSender:
 
     async def _save(self) -> None:
         await self._services.ledger.save_delivery(self.delivery)
+
+
+def _progress(ask: Ask) -> int:
+    """How far an ask is: open, expired, over. It never goes back."""
+    match ask.settlement:
+        case None:
+            return 0
+        case Expired(late=None):
+            return 1
+        case _:
+            return 2
 
 
 def _is_topic_gone(reason: str) -> bool:

@@ -55,7 +55,7 @@ def render(ask: Ask, directory: str | None, state: CardState, *, title: str = ""
     """The card of an ask. `title`: the session that asks; `link`: where the page shows it, for what needs an editor."""
     flow = flow_of(ask, directory)
     step, at = step_of(flow, state)
-    layout = layout_of(ask, directory, step)
+    layout = layout_of(ask, flow, step)
     last = join("\n\n", [_head(ask, step, title), layout.last, *_tail(ask, state, step)])
     keyboard = _keyboard(flow, state, step, at, link) if _is_answerable(ask, flow) else ()
     return CardMessages((*layout.before, last), layout.files, keyboard)

@@ -187,7 +187,8 @@ class BotClient:
         except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
             return BotUnreached(type(error).__name__, certain=False)
         if body is None:
-            return BotRefused(413, "the answer is too large")
+            reason = "too large"
+            return BotRefused(413, reason) if request.method == "GET" else BotUnreached(reason, certain=False)
         if response.status_code != httpx2.codes.OK and self._token:
             # A server may quote the URL that it refuses.
             body = body.replace(self._token.encode(), b"***")

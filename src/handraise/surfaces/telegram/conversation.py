@@ -68,14 +68,13 @@ def step_of(flow: AskFlow, state: CardState) -> tuple[Step, int]:
     return steps[at], at
 
 
-def needs_confirming(ask: Ask, directory: str | None, step: Step, row: Row) -> bool:
+def needs_confirming(ask: Ask, flow: AskFlow, step: Step, row: Row) -> bool:
     """Whether one press isn't enough: not everything is in the message, it is risky, or it holds for longer."""
     if row.weight != "grant":
         return False
     if row.name in _LASTING or row.name.startswith("suggestion ") or terms_of(ask.body).is_strict:
         return True
-    risky = flow_of(ask, directory).card.risk.level == "high"
-    return risky or not layout_of(ask, directory, step).is_whole
+    return flow.card.risk.level == "high" or not layout_of(ask, flow, step).is_whole
 
 
 def press(
@@ -85,7 +84,7 @@ def press(
     flow = flow_of(ask, directory)
     if flow.card.outcome is not None and not flow.card.choices:
         return Toast(flow.card.outcome.text)
-    talk = _Conversation(ask, directory, flow, state)
+    talk = _Conversation(ask, flow, state)
     weight = talk.weight(act, argument)
     if weight is None:
         return Toast(t("telegram.press.stale"))
@@ -99,7 +98,7 @@ def reply(ask: Ask, directory: str | None, state: CardState, text: str) -> Outco
     flow = flow_of(ask, directory)
     if flow.card.outcome is not None and not flow.card.choices:
         return Toast(flow.card.outcome.text)
-    return _Conversation(ask, directory, flow, state).reply(text)
+    return _Conversation(ask, flow, state).reply(text)
 
 
 def _is_meant(ask: Ask, state: CardState, weight: Weight, shown_at: datetime, now: datetime) -> bool:
@@ -119,9 +118,8 @@ def _milliseconds(at: datetime) -> int:
 class _Conversation:
     """A card at its current step."""
 
-    def __init__(self, ask: Ask, directory: str | None, flow: AskFlow, state: CardState) -> None:
+    def __init__(self, ask: Ask, flow: AskFlow, state: CardState) -> None:
         self._ask = ask
-        self._directory = directory
         self._flow = flow
         self._state = state
         self._step, self._at = step_of(flow, state)
@@ -181,7 +179,7 @@ class _Conversation:
         return self._accept(StepInput((name,), text))
 
     def _must_confirm(self, row: Row) -> bool:
-        return needs_confirming(self._ask, self._directory, self._step, row)
+        return needs_confirming(self._ask, self._flow, self._step, row)
 
     def _choose(self, name: str) -> Outcome:
         row = next(each for each in self._step.rows if each.name == name)

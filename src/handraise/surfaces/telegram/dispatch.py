@@ -16,7 +16,8 @@ from handraise.surfaces.telegram.card_answers import CardAnswers, Reaction
 from handraise.surfaces.telegram.card_board import CardBoard
 from handraise.surfaces.telegram.formatted import Formatted
 from handraise.surfaces.telegram.incoming import IncomingFile, IncomingMessage, IncomingPress
-from handraise.surfaces.telegram.ledger import Ledger
+from handraise.surfaces.telegram.keyed_locks import KeyedLocks
+from handraise.surfaces.telegram.ledger import Ledger, LedgerLost
 from handraise.surfaces.telegram.outbox import Outbox
 from handraise.surfaces.telegram.outgoing import ChatPlace, SendText
 from handraise.surfaces.telegram.people import Member, People
@@ -54,7 +55,7 @@ class UpdateDispatch:
         self._answers = answers
         self._side = side
         self._outbox = outbox
-        self._turns: dict[int, asyncio.Lock] = {}
+        self._turns = KeyedLocks()
         self._room = asyncio.Semaphore(MOST_UNFINISHED)
         self._tasks: set[asyncio.Task[None]] = set()
         self._strangers: set[int] = set()
@@ -85,7 +86,10 @@ class UpdateDispatch:
                 await self._in_turn(update, is_begun)
         except Exception:  # outer boundary: one update must not affect others
             log.exception("an update could not be handled", extra={"update": update.update_id})
-        await self._ledger.finish(update.update_id)
+        try:
+            await self._ledger.finish(update.update_id)
+        except LedgerLost as error:
+            log.warning("an update may be handled again: %s", error)
 
     async def _in_turn(self, update: Update, is_begun: bool) -> None:
         if update.message is not None:
@@ -97,23 +101,29 @@ class UpdateDispatch:
             chat, handling = stopped.chat.id, self._stopped(stopped)
         else:
             return
-        async with self._turns.setdefault(chat, asyncio.Lock()):
+        async with self._turns.hold(chat):
             await handling
 
     async def _press(self, update: int, query: CallbackQuery) -> None:
-        reacting = asyncio.ensure_future(self._react(update, query))
-        done, _ = await asyncio.wait((reacting,), timeout=PATIENCE)
-        if not done:
-            await self._acknowledge(query.id, Reaction(t("telegram.press.received")))
+        reacting = asyncio.ensure_future(self._react_safely(update, query))
         try:
+            done, _ = await asyncio.wait((reacting,), timeout=PATIENCE)
+            if not done:
+                await self._acknowledge(query.id, Reaction(t("telegram.press.received")))
             reaction = await reacting
-        except Exception:  # outer boundary: the person must not believe that it worked
-            log.exception("a press could not be handled")
-            reaction = Reaction(t("telegram.press.failed"), alert=True)
+        finally:
+            reacting.cancel()
         if done:
             await self._acknowledge(query.id, reaction)
         elif reaction.alert and query.message is not None:
             await self._say(_place(query.message), reaction.text, query.message.message_id)
+
+    async def _react_safely(self, update: int, query: CallbackQuery) -> Reaction:
+        try:
+            return await self._react(update, query)
+        except Exception:  # outer boundary: the person must not believe that it worked
+            log.exception("a press could not be handled")
+            return Reaction(t("telegram.press.failed"), alert=True)
 
     async def _acknowledge(self, callback: str, reaction: Reaction) -> None:
         await self._outbox.answer(callback, reaction.text, alert=reaction.alert)
@@ -170,7 +180,7 @@ class UpdateDispatch:
     async def _of_member(self, update: int, member: Member, message: BotMessage, is_begun: bool) -> None:
         incoming = read_message(update, message)
         card = await self._ledger.card_at(message.chat.id, incoming.reply_to) if incoming.reply_to else None
-        if card is not None and not incoming.text.startswith("/"):
+        if card is not None and not self._is_known_command(incoming.text):
             reaction = await self._answers.reply(member, *card, incoming.text)
             await self._say(incoming.place, reaction.text, incoming.number)
         elif is_begun:
@@ -178,6 +188,11 @@ class UpdateDispatch:
         else:
             await self._ledger.begin(update)
             await self._to_side(member, incoming)
+
+    def _is_known_command(self, text: str) -> bool:
+        """Other words with a slash are text: a reply may be a path."""
+        command = read_command(text, self.bot_name)
+        return command is not None and command[0] in {name for name, _ in self._side.commands}
 
     async def _to_side(self, member: Member, message: IncomingMessage) -> None:
         command = read_command(message.text, self.bot_name)

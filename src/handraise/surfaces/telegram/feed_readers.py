@@ -3,7 +3,8 @@
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -25,7 +26,7 @@ SAVE_EVERY = 2.0
 log = logging.getLogger("handraise.telegram")
 
 
-class FeedReader(ABC):
+class BotFeedReader(ABC):
     """Runs until the feed ends. If its place is gone or the feed was too fast, it starts again."""
 
     def __init__(self, desk: Desk) -> None:
@@ -56,7 +57,7 @@ class FeedReader(ABC):
         """It fell behind."""
 
 
-class AskReader(FeedReader):
+class AskReader(BotFeedReader):
     """Tells the board which asks are open. Each start compares everything."""
 
     def __init__(self, desk: Desk, board: CardBoard) -> None:
@@ -88,7 +89,7 @@ class AskReader(FeedReader):
                 await self._board.settle(msgspec.json.decode(item.content, type=_SettledAsk).ask)
 
 
-class SessionReader(FeedReader):
+class SessionReader(BotFeedReader):
     """Hands every item and preview to the session side, from where it was before a restart."""
 
     def __init__(self, desk: Desk, side: SessionSide, ledger: Ledger, cursor: int | None) -> None:
@@ -110,24 +111,28 @@ class SessionReader(FeedReader):
         async with self._desk.follow(self._cursor) as follower:
             async for news in follower:
                 if isinstance(news, Preview):
-                    await self._side.preview(news)
+                    await self._show(self._side.preview(news), news.session)
                 else:
                     await self._read(news)
 
     async def _read(self, items: Sequence[Item]) -> None:
         for item in items:
-            try:
-                await self._side.item(item)
-            except Exception:  # outer boundary: one item must not hide the others
-                log.exception("an item could not be shown", extra={"session": item.session})
+            await self._show(self._side.item(item), item.session)
             self._cursor = item.cursor
         now = asyncio.get_running_loop().time()
         if now - self._saved_at >= SAVE_EVERY:
             self._saved_at = now
             await self.save()
 
+    async def _show(self, showing: Coroutine[Any, Any, None], session: str | None) -> None:
+        try:
+            await showing
+        except Exception:  # outer boundary: one item must not hide the others
+            log.exception("an item could not be shown", extra={"session": session})
+
     async def _lose_place(self) -> None:
-        self._cursor = None
+        # Before the side reads everything: what comes while it reads is followed afterwards.
+        self._cursor = await self._desk.newest()
         await self._side.missed()
 
     def _continue(self, cursor: int) -> None:

@@ -12,10 +12,9 @@ from msgspec import Struct
 from handraise.model.asks import Ask, Form, Plan, Question, is_link
 from handraise.present.cards import Card
 from handraise.present.evidence import Evidence
-from handraise.present.flows import flow_of
 from handraise.present.forms import BEGIN
-from handraise.present.harmless import evidence, one_line
-from handraise.present.steps import Row, Step, StepInput
+from handraise.present.harmless import evidence, one_line, sealed_lines
+from handraise.present.steps import AskFlow, Row, Step, StepInput
 from handraise.surfaces.telegram.formatted import (
     LONGEST,
     Formatted,
@@ -73,12 +72,11 @@ class _Paragraph(Struct, frozen=True):
     file: str
 
 
-def layout_of(ask: Ask, directory: str | None, step: Step) -> CardLayout:
+def layout_of(ask: Ask, flow: AskFlow, step: Step) -> CardLayout:
     """The messages and files of an ask, while it is at this step."""
-    flow = flow_of(ask, directory)
     match ask.body:
-        case Plan(plan=plan):
-            return _of_plan(flow.card, plan, described(flow.steps({})[0].rows))
+        case Plan():
+            return _of_plan(flow.card, described(flow.steps({})[0].rows))
         case Form() | Question() if not is_link(ask.body):
             return _of_steps(flow.steps({BEGIN: StepInput(("fill",))}), step, ask.kind)
         case _:
@@ -138,7 +136,7 @@ def _pieces(card: Card, step: Step) -> Iterable[_Paragraph]:
 
 
 def _shown(each: Evidence) -> Formatted:
-    text = evidence(each.text).strip("\n")
+    text = sealed_lines(each.text).strip("\n")
     match each.kind:
         case "command" | "diff" | "input":
             return _labelled(each.label, pre(text, _LANGUAGES[each.kind]))
@@ -176,10 +174,11 @@ def _of_pieces(pieces: Sequence[_Paragraph]) -> CardLayout:
     return CardLayout((), _glance(whole, _WHOLE, ROOM), (_file(_WHOLE, whole.text),))
 
 
-def _of_plan(card: Card, plan: str, choices: Formatted) -> CardLayout:
+def _of_plan(card: Card, choices: Formatted) -> CardLayout:
     """In as many messages as it needs."""
     notes = [_shown(each) for each in card.evidence if each.kind == "warning"]
-    headline, text = bold(marked(card.headline)), evidence(plan).strip("\n")
+    plan = next(each.text for each in card.evidence if each.kind == "plan")
+    headline, text = bold(marked(card.headline)), sealed_lines(plan).strip("\n")
     room = ROOM - choices.units - 2
     if units(text) > _MOST_PARTS * ROOM:
         shown = _glance(quote(text), _FILES["plan"], room // 2)

@@ -1,4 +1,4 @@
-"""What the bot must remember over a restart, in one SQLite file. One thread uses it; the SQL is in `ledger.sql`."""
+"""What the bot must remember over a restart, in one SQLite file: one thread writes, one reads; SQL in `ledger.sql`."""
 
 import asyncio
 import os
@@ -77,22 +77,23 @@ class Ledger:
     def __init__(self, file: Path, clock: Callable[[], datetime]) -> None:
         self._file = file
         self._clock = clock
-        self._thread = ThreadPoolExecutor(1, "telegram-ledger")
-        self._connection: apsw.Connection | None = None
+        self._writer = ThreadPoolExecutor(1, "telegram-writer")
+        self._reader = ThreadPoolExecutor(1, "telegram-reader")
+        self._writing: apsw.Connection | None = None
+        self._reading: apsw.Connection | None = None
 
     async def __aenter__(self) -> Self:
         try:
             await self._run(self._open)
         except BaseException:
-            self._thread.shutdown(wait=False)
+            await self._shut()
             raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await asyncio.shield(self._run(self._close))
-        self._thread.shutdown(wait=False)
+        await asyncio.shield(self._shut())
 
     async def load(self) -> LedgerContents:
         return await self._run(self._load_contents)
@@ -193,20 +194,20 @@ class Ledger:
             ]
         )
 
-    @property
-    def _opened(self) -> apsw.Connection:
-        if self._connection is None:
+    def _opened(self, connection: apsw.Connection | None) -> apsw.Connection:
+        if connection is None:
             raise LedgerLost(f"{self._file} is closed")
-        return self._connection
+        return connection
 
     def _open(self) -> None:
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            self._connection = apsw.Connection(str(self._file), flags=apsw.SQLITE_OPEN_READWRITE)
-            self._connection.set_busy_timeout(_BUSY_MS)
-            self._connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL").fetchall()
-            self._migrate(self._connection)
+            self._writing = self._connect()
+            self._writing.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL").fetchall()
+            self._migrate(self._writing)
+            self._reading = self._connect()
+            self._reading.execute("PRAGMA query_only = ON")
         except OSError as error:
             raise LedgerLost(f"{self._file} can't be opened: {error.strerror}") from error
 
@@ -219,10 +220,18 @@ class Ledger:
                 connection.execute(_SQL["schema"]).fetchall()
                 connection.execute(f"PRAGMA user_version = {_VERSION}")
 
-    def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+    def _connect(self) -> apsw.Connection:
+        connection = apsw.Connection(str(self._file), flags=apsw.SQLITE_OPEN_READWRITE)
+        connection.set_busy_timeout(_BUSY_MS)
+        return connection
+
+    async def _shut(self) -> None:
+        """After everything that was begun."""
+        reading, writing, self._reading, self._writing = self._reading, self._writing, None, None
+        for thread, connection in ((self._reader, reading), (self._writer, writing)):
+            if connection is not None:
+                await asyncio.get_running_loop().run_in_executor(thread, connection.close)
+            thread.shutdown(wait=False)
 
     def _load_contents(self) -> LedgerContents:
         marks = dict(self._rows("marks"))
@@ -247,27 +256,31 @@ class Ledger:
         return rows[0][0] if rows else None
 
     def _rows(self, statement: str, bindings: dict[str, Any] | None = None) -> list[Any]:
-        return self._opened.execute(_SQL[statement], bindings or {}).fetchall()
+        return self._opened(self._writing).execute(_SQL[statement], bindings or {}).fetchall()
 
     async def _read(self, statement: str, bindings: dict[str, Any] | None = None) -> list[Any]:
-        return await self._run(lambda: self._rows(statement, bindings))
+        """Beside whatever is being written: a press never waits for the disk."""
+        reading = self._opened(self._reading)
+        return await self._run(lambda: reading.execute(_SQL[statement], bindings or {}).fetchall(), self._reader)
 
     async def _write(self, statements: Sequence[tuple[str, dict[str, Any]]]) -> None:
-        await self._run(lambda: self._transact(statements))
+        writing = self._opened(self._writing)
+        await self._run(lambda: _transact(writing, statements))
 
-    def _transact(self, statements: Sequence[tuple[str, dict[str, Any]]]) -> None:
-        with self._opened:
-            for statement, bindings in statements:
-                self._opened.execute(_SQL[statement], bindings)
-
-    async def _run(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._explained, work)
+    async def _run(self, work: Callable[[], T], thread: ThreadPoolExecutor | None = None) -> T:
+        return await asyncio.get_running_loop().run_in_executor(thread or self._writer, self._explained, work)
 
     def _explained(self, work: Callable[[], T]) -> T:
         try:
             return work()
         except (apsw.Error, msgspec.MsgspecError) as error:
             raise LedgerLost(f"{self._file} can't be used: {type(error).__name__}") from error
+
+
+def _transact(connection: apsw.Connection, statements: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    with connection:
+        for statement, bindings in statements:
+            connection.execute(_SQL[statement], bindings)
 
 
 def _mark(name: str, value: int) -> tuple[str, dict[str, Any]]:

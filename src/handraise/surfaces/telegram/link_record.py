@@ -24,6 +24,8 @@ class LinkDetail(Struct, frozen=True, omit_defaults=True):
     """How many messages of the next answer have arrived."""
     album: str = ""
     """The album that people are sending to it."""
+    split_at: datetime | None = None
+    """When people sent it a text as long as a message can be: the next message may be the rest."""
     topic: str = ""
     """The name of the session's own topic; empty if it has none."""
     is_closed: bool = False

@@ -44,8 +44,13 @@ def from_markdown(text: str) -> Formatted:
     """The text with its formatting."""
     if len(text) > LONGEST_MARKDOWN:
         return Formatted(_shown(_LINE_END.sub("\n", text)))
-    root = SyntaxTreeNode(_PARSER.parse(_LINE_END.sub("\n", text)))
-    return join("\n\n", _blocks(root.children))
+    source = _LINE_END.sub("\n", text)
+    tokens = _PARSER.parse(source)
+    lines = source.split("\n")
+    for each in tokens:
+        if each.type == "table_open" and each.map:
+            each.meta["source"] = "\n".join(lines[slice(*each.map)])
+    return join("\n\n", _blocks(SyntaxTreeNode(tokens).children))
 
 
 def _shown(text: str) -> str:
@@ -113,7 +118,13 @@ def _table(node: SyntaxTreeNode) -> Formatted:
     widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     lines = [" │ ".join(_padded(cell, width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     lines.insert(1, "─┼─".join("─" * width for width in widths))
-    return pre("\n".join(line.rstrip() for line in lines))
+    shown, source = "\n".join(line.rstrip() for line in lines), _shown(str(node.meta.get("source", "")))
+    # Markdown leaves out surplus cells, and code can't have links: then the table is shown as it was written.
+    return pre(source if _letters(source) > _letters(shown) else shown)
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalnum, text))
 
 
 def _padded(cell: str, width: int) -> str:

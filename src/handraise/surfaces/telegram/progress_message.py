@@ -1,6 +1,7 @@
 """The message that shows a session's progress: a draft in a private chat, elsewhere a message that is edited."""
 
 from asyncio import Future
+from collections.abc import Callable
 from datetime import datetime
 from hashlib import sha256
 from typing import assert_never
@@ -38,14 +39,17 @@ Trouble = Blocked | Migrated | Undeliverable
 
 
 class ProgressMessage:
-    """At most one at a time. After a restart, the one that is there goes on."""
+    """At most one at a time. After a restart, the one that is there goes on. `changed`: call `show` again."""
 
-    def __init__(self, tools: SessionTools, record: LinkRecord, progress: Progress) -> None:
+    def __init__(
+        self, tools: SessionTools, record: LinkRecord, progress: Progress, changed: Callable[[], None]
+    ) -> None:
         self.gave_up = False
         """Someone deleted it, so this turn has none."""
         self._tools = tools
         self._record = record
         self._progress = progress
+        self._changed = changed
         self._shown: ShownProgress | None = None
         self._sending: Future[SendResult] | None = None
         self._drafts = True
@@ -70,21 +74,20 @@ class ProgressMessage:
                 return None
             sending, self._sending = self._sending, None
             trouble = await self._record_result(sending.result())
-            if trouble is not None:
+            if trouble is not None or self.gave_up:
                 return trouble
         text = self._progress.show(now)
         is_first = self._shown is None and self._record.link.progress is None
         if pacing.is_due(self._pace(), self._shown, text, now) and not (is_first and not self._is_worth_it(now)):
             self._sending = await self._send(text.content)
+            # Its number is saved as soon as it is known: a hub that is killed finds the message again.
+            self._sending.add_done_callback(lambda _: self._changed())
             self._shown = ShownProgress(text, now)
         return None
 
     async def remove(self) -> None:
         """After the answer it is of no use. One that is still on its way is removed as well."""
-        if self._sending is not None:
-            sending, self._sending = self._sending, None
-            if not self._tools.outbox.withdraw(sending):
-                await self._record_result(await sending)
+        await self.record_late()
         self._shown = None
         number = self._record.link.progress
         if number is None:
@@ -97,9 +100,16 @@ class ProgressMessage:
             await self._put(EditText(place, number, closed), self._key)
         await self._record.save(progress=None)
 
+    async def record_late(self) -> None:
+        """What hasn't gone yet is taken back; what is on its way is waited for."""
+        if self._sending is not None:
+            sending, self._sending = self._sending, None
+            if not self._tools.outbox.withdraw(sending):
+                await self._record_result(await sending)
+
     def _is_worth_it(self, now: datetime) -> bool:
         """A session that was just started is shown at once, so that people see it. A draft costs nothing."""
-        is_new = self._record.detail.reply_to is not None
+        is_new = self._record.link.cursor == 0
         return self._uses_draft or is_new or pacing.is_worth_starting(self._progress.since, now)
 
     def _pace(self) -> pacing.EditPace:

@@ -79,6 +79,8 @@ def judge(
         return Wait(retry_after)
     if migrate_to is not None:
         return Migrated(migrate_to)
+    if code == 413:
+        return Undeliverable(description or "too large")
     if code >= 500 or code in _SERVER_TROUBLE or not description:
         return Retry(description or str(code))
     if code == 403 or any(each in text for each in _BLOCKED):
@@ -103,7 +105,7 @@ def simplify(outgoing: Outgoing, text: str) -> Outgoing | None:
 
 
 def _of_message(outgoing: EditText | DeleteMessage, text: str) -> SendResult | None:
-    if "message is not modified" in text:
+    if "not modified" in text or "not_modified" in text:
         return Sent(outgoing.message)
     return Gone() if any(each in text for each in _GONE) else None
 

@@ -18,7 +18,7 @@ from handraise.surfaces.telegram.progress import OWN_SOURCE
 from handraise.surfaces.telegram.session_side import SessionTools
 from handraise.surfaces.telegram.session_texts import label_of, short_title, title_of
 from handraise.surfaces.telegram.session_view import SessionView
-from handraise.surfaces.telegram.session_views import SessionViews, new_link
+from handraise.surfaces.telegram.session_views import SessionViews, new_link, split_at
 from handraise.texts import t
 
 RESUME = "session.resume"
@@ -82,7 +82,7 @@ class SessionActs:
         await self.use(view, message)
 
     async def use(self, view: SessionView, message: IncomingMessage) -> None:
-        await view.record.remember(used_at=message.at, album=message.album)
+        await view.record.remember(used_at=message.at, album=message.album, split_at=split_at(message))
         await view.record.add_message(message.number)
         self.views.wake(view)
 

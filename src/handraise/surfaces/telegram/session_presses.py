@@ -1,8 +1,8 @@
 """The buttons about sessions. Each was bound to its session when it was sent."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 from handraise.desk.interface import DeskError, SessionSummary
 from handraise.model.tokens import Role
@@ -57,7 +57,7 @@ class SessionPresses:
         view = await self._open(press, summary)
         content = session_texts.described(summary, await self._acts.projects())
         sending = self._acts.send(press.place, content, await self._controls(press.place, summary))
-        self._acts.views.spawn(self._record_message(view, sending))
+        self._acts.views.spawn(partial(self._record_message, view, sending))
         return t("telegram.session.opened", title=session_texts.title_of(summary.session))
 
     async def _open(self, press: IncomingPress, summary: SessionSummary) -> SessionView:
@@ -83,7 +83,7 @@ class SessionPresses:
 
     async def _press_interrupt(self, member: Member, press: IncomingPress) -> str:
         sentence = t("telegram.session.interrupting_now")
-        return await self._promptly(press.place, self._acts.interrupt(member, press.argument), sentence)
+        return await self._promptly(press.place, partial(self._acts.interrupt, member, press.argument), sentence)
 
     async def _press_ask_stop(self, _member: Member, press: IncomingPress) -> str:
         await self._acts.ask_to_stop(press.place, await self._acts.tools.reading.session(press.argument))
@@ -92,7 +92,7 @@ class SessionPresses:
     async def _press_stop(self, member: Member, press: IncomingPress) -> str:
         summary = await self._acts.tools.reading.session(press.argument)
         sentence = t("telegram.session.stopping", title=session_texts.title_of(summary.session))
-        stopping = self._acts.tools.desk_of(member).stop(press.argument)
+        stopping = partial(self._acts.tools.desk_of(member).stop, press.argument)
         answer = await self._promptly(press.place, stopping, sentence)
         self._acts.edit(press, answer)
         return answer
@@ -106,40 +106,55 @@ class SessionPresses:
     async def _press_resume(self, member: Member, press: IncomingPress) -> str:
         summary = await self._acts.tools.reading.session(press.argument)
         await self._open(press, summary)
+        resuming = partial(self._acts.tools.desk_of(member).resume, press.argument)
         sentence = t("telegram.session.resuming", title=session_texts.title_of(summary.session))
-        answer = await self._promptly(press.place, self._do_resume(member, press.argument), sentence)
+        answer = await self._promptly(press.place, resuming, sentence)
         self._acts.edit(press, answer)
         return answer
 
-    async def _do_resume(self, member: Member, session: str) -> None:
-        await self._acts.tools.desk_of(member).resume(session)
-
     async def _press_mode(self, member: Member, press: IncomingPress) -> str:
         mode, _, session = press.argument.partition(" ")
-        changing = self._acts.tools.desk_of(member).change_mode(session, mode)
+        changing = partial(self._acts.tools.desk_of(member).change_mode, session, mode)
         sentence = t("telegram.session.mode.changed", mode=session_texts.mode_name(mode))
         answer = await self._promptly(press.place, changing, sentence)
         self._acts.edit(press, answer)
         return answer
 
-    async def _promptly(self, place: ChatPlace, doing: Coroutine[Any, Any, None], sentence: str) -> str:
+    async def _promptly(self, place: ChatPlace, doing: Callable[[], Awaitable[object]], sentence: str) -> str:
         """The sentence, or why it can't be done; if that takes long, the reason follows as a message."""
-        finished = asyncio.Event()
-        problems: list[str] = []
+        act = _PromptAct(doing, lambda problem: self._acts.send(place, Formatted(problem)))
+        self._acts.views.spawn(act.run)
+        return await act.problem_soon() or sentence
 
-        async def carry_out() -> None:
-            try:
-                await doing
-            except DeskError as error:
-                problems.append(str(error))
-            if finished.is_set() and problems:
-                self._acts.send(place, Formatted(problems[0]))
-            finished.set()
 
-        self._acts.views.spawn(carry_out())
+class _PromptAct:
+    """Something that a press started. `late` gets the problem if nobody waits for it any more."""
+
+    def __init__(self, doing: Callable[[], Awaitable[object]], late: Callable[[str], object]) -> None:
+        self._doing = doing
+        self._late = late
+        self._finished = asyncio.Event()
+        self._problem = ""
+        self._is_late = False
+
+    async def run(self) -> None:
+        try:
+            await self._doing()
+        except DeskError as error:
+            self._problem = str(error)
+        except Exception:  # outer boundary: the person must not believe that it worked
+            self._problem = t("telegram.session.failed")
+            raise
+        finally:
+            self._finished.set()
+            if self._is_late and self._problem:
+                self._late(self._problem)
+
+    async def problem_soon(self) -> str:
+        """Empty if it worked, or takes long."""
         try:
             async with asyncio.timeout(_PROMPT):
-                await finished.wait()
+                await self._finished.wait()
         except TimeoutError:
-            finished.set()
-        return problems[0] if problems else sentence
+            self._is_late = True
+        return self._problem

@@ -35,6 +35,8 @@ from handraise.texts import t
 _RETRY_BEATS = 5
 _OUT_OF_REACH = 3600.0
 """After this many seconds, a chat that the bot can't write to is tried again."""
+_LAST_WAIT = 3.0
+"""How long a hub that stops waits for Telegram to confirm what was sent, in seconds."""
 _NO_TOPIC = "thread not found"
 """In Telegram's reason, if the topic was deleted."""
 
@@ -55,11 +57,11 @@ class SessionView:
     ) -> None:
         self.record = LinkRecord(tools.ledger, link)
         self.progress = Progress()
-        self.message = ProgressMessage(tools, self.record, self.progress)
+        self.changed = asyncio.Event()
+        self.message = ProgressMessage(tools, self.record, self.progress, self.changed.set)
         self.seen = 0
         """The newest item that was received."""
         self.catching_up = False
-        self.changed = asyncio.Event()
         self.is_running = False
         self._tools = tools
         self._beat = beat
@@ -68,6 +70,8 @@ class SessionView:
         self._outcomes: deque[ProgressOutcome] = deque()
         self._later: list[Item] = []
         self._back = asyncio.Event()
+        self._delivering: asyncio.Future[SendResult] | None = None
+        """A message of an answer that is being sent."""
 
     @property
     def session(self) -> str:
@@ -118,6 +122,9 @@ class SessionView:
                 except Exception:  # outer boundary: one session's problem must not affect others
                     log.exception("a session could not be shown; trying again", extra={"session": self.session})
                     await asyncio.sleep(_RETRY_BEATS * self._beat)
+        except asyncio.CancelledError:
+            await self._record_late()
+            raise
         finally:
             self.is_running = False
 
@@ -183,7 +190,9 @@ class SessionView:
     async def _send_surely(self, content: Formatted | AnswerFile, *, silent: bool) -> int:
         """Until it has arrived, or Telegram refuses it for good; returns its number, or 0."""
         while True:
-            result = await self._tools.outbox.put(self._message(content, silent=silent), priority="reply")
+            self._delivering = self._tools.outbox.put(self._message(content, silent=silent), priority="reply")
+            result = await asyncio.shield(self._delivering)
+            self._delivering = None
             match result:
                 case Sent(message=number):
                     return number
@@ -195,6 +204,18 @@ class SessionView:
                     return 0
                 case _:
                     await self._recover(result)
+
+    async def _record_late(self) -> None:
+        """The hub stops: what is on its way is still recorded, so that it isn't sent again; what isn't stays here."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_WAIT):
+                if self._delivering is not None and not self._tools.outbox.withdraw(self._delivering):
+                    result = await self._delivering
+                    if isinstance(result, Sent):
+                        await self.record.advance(result.message)
+                await self.message.record_late()
+        # A write that was under way may have been cancelled with everything else.
+        await self.record.save()
 
     def _message(self, content: Formatted | AnswerFile, *, silent: bool) -> SendText | SendFile:
         if isinstance(content, AnswerFile):

@@ -1,24 +1,31 @@
 """Every session that is shown on Telegram, by place: found by what a person wrote, and kept up to date by the feed."""
 
 import asyncio
-from collections.abc import Coroutine, Iterator
-from datetime import UTC, datetime
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from handraise.desk.interface import NotFound
 from handraise.model.items import Item, Preview
+from handraise.surfaces.telegram.formatted import units
 from handraise.surfaces.telegram.incoming import IncomingMessage
-from handraise.surfaces.telegram.link_record import with_detail
+from handraise.surfaces.telegram.link_record import LinkDetail, with_detail
 from handraise.surfaces.telegram.outgoing import ChatPlace
 from handraise.surfaces.telegram.session_side import SessionLink, SessionTools
 from handraise.surfaces.telegram.session_view import SessionView
 
 _CONTEXT = 300
+"""How many items before its cursor say where a session stands."""
 _PAGE = 500
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_LONG = 4000
+_SPLIT = timedelta(seconds=3)
 _PLACE_ITSELF = ""
 """The session of a link that is about the place: whether all of it is muted."""
+
+log = logging.getLogger("handraise.telegram")
 
 
 class SessionViews:
@@ -68,9 +75,7 @@ class SessionViews:
         if self.is_reply(message):
             return next((view for view in here if message.reply_to in view.record.detail.messages), None)
         own = next((view for view in here if view.record.detail.topic), None)
-        if own is None and message.album:
-            return next((view for view in here if view.record.detail.album == message.album), None)
-        return own
+        return own or next((view for view in here if _continues(message, view.record.detail)), None)
 
     @staticmethod
     def is_reply(message: IncomingMessage) -> bool:
@@ -127,11 +132,11 @@ class SessionViews:
         if view.is_running or view.catching_up or not view.has_work:
             return
         view.is_running = True
-        self.spawn(view.run())
+        self.spawn(view.run)
 
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Runs beside everything else, until this is left. It must not raise."""
-        task = self._tasks.create_task(work)
+    def spawn(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Runs beside everything else, until this is left."""
+        task = self._tasks.create_task(_apart(work))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
@@ -153,15 +158,16 @@ class SessionViews:
         await self._catch_up(self._add(link))
 
     async def _catch_up(self, view: SessionView) -> None:
-        """Reads what happened since its cursor, and enough before it to know where things stand."""
-        reading, after = self._tools.reading, max(view.record.link.cursor, view.seen)
-        items = [] if view.seen else await reading.items(view.session, before=after + 1, limit=_CONTEXT)
+        """Reads what happened since its cursor, and enough before it to know where a running session stands."""
+        reading, first = self._tools.reading, max(view.record.link.cursor, view.seen)
+        session = (await reading.session(view.session)).session
+        view.progress.title, view.progress.directory = session.title, session.directory
+        items, after = [], first
         while page := await reading.items(view.session, after=after, limit=_PAGE):
             items += page
             after = page[-1].cursor
-        if not view.progress.title:
-            summary = await reading.session(view.session)
-            view.progress.title, view.progress.directory = summary.session.title, summary.session.directory
+        if not view.seen and (items or session.ended is None):
+            items = [*await reading.items(view.session, before=first + 1, limit=_CONTEXT), *items]
         view.catch_up(items)
         self.wake(view)
 
@@ -172,6 +178,25 @@ class SessionViews:
         places[view.place] = view
 
 
+def _continues(message: IncomingMessage, detail: LinkDetail) -> bool:
+    """Whether it belongs to the message before it: another photo of an album, or the rest of a long text."""
+    if message.album:
+        return message.album == detail.album
+    return detail.split_at is not None and timedelta() <= message.at - detail.split_at <= _SPLIT
+
+
+def split_at(message: IncomingMessage) -> datetime | None:
+    """Telegram's apps send a long text as several messages, each as long as possible."""
+    return message.at if units(message.text) >= _LONG else None
+
+
+async def _apart(work: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await work()
+    except Exception:  # outer boundary: one session's problem must not affect others
+        log.exception("something about a session failed")
+
+
 def new_link(session: str, message: IncomingMessage, started_by: int, *, wants_topic: bool) -> SessionLink:
     """A link for a session that a message starts."""
     link = SessionLink(session, message.place, started_by=started_by)
@@ -180,6 +205,7 @@ def new_link(session: str, message: IncomingMessage, started_by: int, *, wants_t
         used_at=message.at,
         private=message.private,
         album=message.album,
+        split_at=split_at(message),
         wants_topic=wants_topic,
         reply_to=None if message.private else message.number,
         messages=(message.number,),
