@@ -50,7 +50,8 @@ COSTLY = (
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     tests = config.rootpath / "tests"
-    items.sort(key=lambda item: _rank(item.path, tests))
+    ranks = {file: _rank(file, tests) for file in {item.path for item in items}}
+    items.sort(key=lambda item: ranks[item.path])
 
 
 def _rank(file: Path, tests: Path) -> int:

@@ -26,7 +26,7 @@ TABLE: dict[str, set[str]] = {
     "auth": {"model", "texts", "store", "desk"},
     "inbox": {"model", "texts", "present", "store", "feed", "policy"},
     "agents": {"model", "texts", "client", "inbox"},
-    "terminals": {"model", "texts", "wire", "inbox", "store", "agents", "session"},
+    "terminals": {"model", "present", "texts", "wire", "inbox", "store", "agents", "session"},
     "session": {"model", "texts", "present", "wire", "claude", "inbox", "feed", "store"},
     "hub": {"model", "texts", "store", "feed", "inbox", "claude", "session", "desk", "auth"},
     "surfaces": {"model", "texts", "present", "desk", "auth"},

@@ -2,6 +2,7 @@
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -10,10 +11,15 @@ NO_VALUES = {"told", "said", "kept", "taken"}
 """Participles say that something happened to a value, not what it is."""
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def test_a_class_name_is_used_once() -> None:
     places = defaultdict(list)
     for path in SOURCES:
-        for node in ast.parse(path.read_text()).body:
+        for node in tree_of(path).body:
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(str(path.relative_to(ROOT)))
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
@@ -22,9 +28,9 @@ def test_a_class_name_is_used_once() -> None:
 def test_a_value_is_named_by_what_it_holds() -> None:
     wrong = {}
     for path in SOURCES:
-        tree = ast.parse(path.read_text())
-        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        names |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+        nodes = list(ast.walk(tree_of(path)))
+        names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        names |= {node.arg for node in nodes if isinstance(node, ast.arg)}
         if names & NO_VALUES:
             wrong[str(path.relative_to(ROOT))] = sorted(names & NO_VALUES)
     assert wrong == {}

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from msgspec.structs import replace
-from playwright.async_api import Locator, Page, Route, expect
+from playwright.async_api import FloatRect, Locator, Page, Route, expect
 
 from api.served import served
 from browser.home import home
@@ -261,6 +261,12 @@ async def choose(page: Page, act: str) -> None:
     await page.get_by_role("button", name=act).click()
 
 
+async def box(found: Locator) -> FloatRect:
+    drawn = await found.bounding_box()
+    assert drawn is not None
+    return drawn
+
+
 async def test_a_session_in_a_terminal_says_so_and_offers_only_what_works(tmp_path: Path) -> None:
     async with served(tmp_path, page=PAGE) as hub, window() as screen:
         session = replace(await hub.session(phase="working"), terminal="laptop", title="By hand")
@@ -269,6 +275,13 @@ async def test_a_session_in_a_terminal_says_so_and_offers_only_what_works(tmp_pa
         page = await screen.open(hub.up)
         offer = page.locator(".hook-offer")
         await expect(offer).to_contain_text("handraise project sync")
+        for width in (1366, 390):
+            await page.set_viewport_size({"width": width, "height": 768})
+            text, button = await box(offer.locator("span")), await box(offer.get_by_role("button"))
+            assert abs(button["y"] - text["y"]) < 8
+            assert text["height"] < button["height"] or width < 1366
+            assert text["x"] + text["width"] <= button["x"]
+        await page.set_viewport_size({"width": 1366, "height": 768})
         await offer.get_by_role("button", name="Dismiss").click()
         await expect(offer).to_have_count(0)
 
@@ -278,6 +291,22 @@ async def test_a_session_in_a_terminal_says_so_and_offers_only_what_works(tmp_pa
         await expect(page.locator("main .composer")).to_contain_text("messages go there")
         for name in ("Interrupt", "Send", "Resume"):
             await expect(page.get_by_role("button", name=name)).to_have_count(0)
+
+        # What can be answered only there is said wherever people look.
+        there = replace(session, dialog="Answer in the terminal on laptop: $ make \u202e")
+        shown = "Answer in the terminal on laptop: $ make ⟨U+202E⟩"
+        await hub.up.hub.store.apply(records.changed(there))
+        await expect(page.locator("main .composer")).to_have_text(shown)
+        await expect(page.locator(".group.needs-you a.session")).to_contain_text(shown)
+        await expect(page.locator(".session-head")).to_contain_text("needs you")
+        await expect(page.get_by_text("Claude is working")).to_have_count(0)
+        await page.goto(hub.up.base)
+        await expect(page.locator(".elsewhere")).to_contain_text(shown)
+        await expect(page.get_by_text("Nothing needs you.")).to_have_count(0)
+        await page.locator(".elsewhere a").click()
+        await hub.up.hub.store.apply(records.changed(session))
+        await expect(page.locator("main .composer")).to_contain_text("messages go there")
+        await expect(page.locator(".group.working a.session")).to_contain_text("By hand")
 
         await hub.up.hub.store.apply(
             records.ended(session, "exited", Ended("finished", "Claude exited", session.changed_at))

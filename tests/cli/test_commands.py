@@ -58,6 +58,7 @@ async def test_what_went_wrong_is_a_sentence_and_a_code(tmp_path: Path) -> None:
             (["answer", "a_none", "--allow"], 1),
             (["answer", "a b/../c?d#e", "--allow"], 1),
             (["answer", ask.id, "--allow", "--for", "always"], 2),
+            (["allow", "s_none", "toolu_1"], 1),
             (["interrupt", "s_none"], 1),
             (["stop", "s_none"], 1),
             (["token", "revoke", "t_none"], 1),

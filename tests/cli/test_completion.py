@@ -77,6 +77,15 @@ async def test_commands_sessions_and_asks_are_completed_no_title_does_harm_and_w
             assert "pwned" not in " ".join(terminal.emulator.titles)
             assert b"\x1b]0;pwned" not in terminal.raw
 
+            # One that a person runs in a terminal can be followed, but not stopped.
+            await laid.session("s_t_terminal", terminal="laptop")
+            terminal.type(CTRL_U, "handraise attach s_t", TAB)
+            await terminal.until("attach s_t_terminal")
+            terminal.type(CTRL_U, "echo cleared", ENTER)
+            await terminal.until("cleared")
+            terminal.type("handraise stop s_t", TAB, "yped", ENTER)
+            await terminal.until("handraise stop s_typed")
+
         # What no hub can tell is not completed.
         terminal.type(CTRL_U, "handraise stop s", TAB, "_typed", ENTER)
         await terminal.until("stop s_typed", "No hub is running.")

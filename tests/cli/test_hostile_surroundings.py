@@ -18,6 +18,7 @@ WORDS: dict[str, list[list[str]]] = {
     "ps": [["ps"], ["ps", "--json"]],
     "say": [["say", "s_1", "hi"], ["say", "s_1"]],
     "answer": [["answer", "a_1", "--allow"]],
+    "allow": [["allow", "s_1", "toolu_1"]],
     "interrupt": [["interrupt", "s_1"]],
     "stop": [["stop", "s_1"]],
     "mode": [["mode", "s_1", "plan"]],

@@ -6,8 +6,9 @@ import pytest
 
 from handraise.model.answers import Allow
 from handraise.model.items import Notice
-from handraise.session.commands import Deliver, ProcessStarted, Raise, Stop, Withdraw
+from handraise.session.commands import Deliver, ProcessStarted, Raise, Stop, TimerFired, WakeMe, Withdraw
 from handraise.session.memory import Memory
+from handraise.session.reconciling import SOON
 from session.claude_says import (
     Line,
     Talk,
@@ -168,3 +169,36 @@ def test_a_session_that_is_being_stopped_raises_nothing() -> None:
     talk.wish(Stop())
 
     assert of(Raise, talk.hear(pending(again, bash("r_9")))) == []
+
+
+def said(state: str) -> Line:
+    return {"type": "system", "subtype": "session_state_changed", "state": state, "session_id": "c"}
+
+
+def test_a_claude_that_waits_for_something_unknown_is_asked_what_it_is() -> None:
+    talk = working()
+    assert of(WakeMe, talk.hear(said("requires_action"))) == [WakeMe("unknown wait", SOON)]
+
+    commands = talk.observe(TimerFired("unknown wait"))
+
+    assert [each.about for each in published(Notice, commands)] == ["reattached"]
+    (asked,) = written(commands)
+    (raised,) = of(Raise, talk.hear(pending(asked["request_id"], bash("r_9"))))
+    assert raised.ask.origin.reference == "r_9"
+    assert talk.observe(TimerFired("unknown wait")) == []
+
+
+def test_a_claude_that_waits_for_what_is_open_or_waits_no_longer_is_not_questioned() -> None:
+    talk = working()
+    talk.hear(said("requires_action"), bash("r_1"))
+    assert talk.observe(TimerFired("unknown wait")) == []
+
+    talk = working()
+    talk.hear(said("requires_action"))
+    assert of(WakeMe, talk.hear(said("running"))) == [WakeMe("unknown wait", None)]
+    assert talk.observe(TimerFired("unknown wait")) == []
+
+
+@pytest.mark.parametrize("state", ["running", "idle", "", "something new"])
+def test_any_other_state_changes_nothing(state: str) -> None:
+    assert working().hear(said(state)) == []

@@ -7,11 +7,28 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from handraise.claude.locate import locate
+from handraise.cli.client import HubClient
+from handraise.demo.pieces import Script, Scripted, say, use
+from handraise.demo.request import Conversation
+from handraise.demo.scenarios import propose
+from handraise.desk.interface import Desk
+from handraise.model.asks import Ask, Withdrawn
+from handraise.model.items import Preview, Text
+from handraise.model.projects import Options
+from handraise.model.sessions import Session
+from handraise.serving.serve import RunningHub
+from stories.outsiders import Yard
 from surfaces.terminal.pseudo import DEADLINE, ENTER, Pseudo
 
 DIALOG = "Do you want"
 _READY = "❯"
 _TAKEN = 0.4
+QUESTION = {
+    "question": "Which colour?",
+    "header": "Colour",
+    "options": [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}],
+    "multiSelect": False,
+}
 
 
 class HandRun(Pseudo):
@@ -57,3 +74,86 @@ async def by_hand(
     async with HandRun(*words, environment=environment, cwd=str(work), columns=110, rows=45) as terminal:
         await terminal.until(_READY, "shift+tab" if mode == "plan" else "? for shortcuts")
         yield terminal
+
+
+def asking(heard: list[str]) -> Scripted:
+    """A model that runs what each message names, and records what Claude sent it about each."""
+
+    def script(conversation: Conversation) -> Script:
+        while True:
+            word = (conversation.text.splitlines() or [""])[-1].strip()
+            name, _, path = word.partition(" ")
+            match name:
+                case "run":
+                    piece = use(
+                        "Bash", command=f"touch {conversation.directory}/{path} && sleep 3", description="Makes a file"
+                    )
+                case "question":
+                    piece = use("AskUserQuestion", questions=[QUESTION])
+                case "plan":
+                    conversation = yield from propose(conversation, "# The plan")
+                    heard.append(f"{conversation.result().is_error}: {conversation.result().text}")
+                    conversation = yield [say("Finished.")]
+                    continue
+                case _:
+                    conversation = yield [say("Nothing to do.")]
+                    continue
+            conversation = yield [piece]
+            heard.append(f"{conversation.result().is_error}: {conversation.result().text}")
+            if (conversation.text.splitlines() or [word])[-1].strip() in ("", word):
+                conversation = yield [say("Finished.")]
+
+    return script
+
+
+def reason(ask: Ask) -> str:
+    assert isinstance(ask.settlement, Withdrawn)
+    return ask.settlement.reason
+
+
+async def until_heard(terminal: HandRun, heard: list[str], count: int) -> None:
+    """Until the model has had so many results, and Claude is idle again."""
+    await terminal.wait(lambda: len(heard) >= count and "esc to interrupt" not in terminal.screen, f"{count} results")
+
+
+async def until_delivered(desk: Desk, ask: str) -> Ask:
+    async with asyncio.timeout(DEADLINE), desk.follow(0) as follower:
+        async for _ in follower:
+            found = await desk.ask(ask)
+            if found.delivered_at is not None:
+                return found
+    raise AssertionError("the feed ended")
+
+
+async def until_phase(desk: Desk, session: str, phase: str) -> Session:
+    async with asyncio.timeout(DEADLINE), desk.follow(0, session) as follower:
+        async for _ in follower:
+            found = (await desk.session(session)).session
+            if found.phase == phase:
+                return found
+    raise AssertionError("the feed ended")
+
+
+async def until_dialog(desk: Desk, session: str, *, up: bool = True) -> Session:
+    """The session once a dialog waits that only its terminal can answer, or none does."""
+    async with asyncio.timeout(DEADLINE), desk.follow(0, session) as follower:
+        async for _ in follower:
+            found = (await desk.session(session)).session
+            if bool(found.dialog) is up:
+                return found
+    raise AssertionError("the feed ended")
+
+
+async def until_text(desk: Desk, session: str, text: str) -> None:
+    """Claude Code writes its transcript a little after the screen."""
+    async with asyncio.timeout(DEADLINE), desk.follow(0, session) as follower:
+        async for news in follower:
+            contents = [] if isinstance(news, Preview) else [item.read() for item in news]
+            if any(isinstance(each, Text) and each.text == text for each in contents):
+                return
+    raise AssertionError("the feed ended")
+
+
+async def synced(yard: Yard, served: RunningHub) -> None:
+    await served.hub.desk.add_project(str(yard.work), "work", Options())
+    await asyncio.to_thread(HubClient(yard.state).post, "/api/projects/work/sync", {"remove": False})

@@ -11,7 +11,7 @@ from handraise.desk.remote import RemoteDesk
 from handraise.model.items import ActionDenied, AskOpened, DenialChanged, TurnEnded
 from handraise.model.sessions import Session
 from stories.house import seen
-from stories.serving_house import HubChild, desk, serve, settle_in, stop_all, surroundings
+from stories.serving_house import HubChild, command, desk, serve, settle_in, stop_all, surroundings
 from stories.test_denied_calls import retries
 from stories.timeline import only, times
 
@@ -28,7 +28,7 @@ async def test_a_call_that_was_allowed_runs_once_however_often_the_hub_is_killed
             await refused_to_others(first, session, denied.action)
             await kill(first)
         async with serve(tmp_path, environ) as second, desk(tmp_path) as owner:
-            await owner.allow_denied(session.id, denied.action)
+            assert await command(environ, "allow", session.id, denied.action) == (0, "")
             await kill(second)
         async with serve(tmp_path, environ), desk(tmp_path) as owner:
             await owner.allow_denied(session.id, denied.action)

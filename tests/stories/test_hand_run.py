@@ -9,104 +9,30 @@ import pytest
 
 from handraise.cli.client import HubClient
 from handraise.demo.model import ScriptedModel
-from handraise.demo.pieces import Script, Scripted, say, use
-from handraise.demo.request import Conversation
-from handraise.demo.scenarios import propose
-from handraise.desk.interface import Desk, Refused, TooLate
+from handraise.desk.interface import Refused, TooLate
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Trusting
-from handraise.model.asks import Answered, Ask, Permission, Plan, Question, Withdrawn
-from handraise.model.items import ActionEnded, ActionStarted, Preview, Said, Text
-from handraise.model.projects import Options
+from handraise.model.asks import Answered, Permission, Plan, Question
+from handraise.model.items import ActionEnded, ActionStarted, Said, Text
 from handraise.model.rules import Rule
-from handraise.model.sessions import Session
-from handraise.serving.serve import RunningHub
-from stories.hand_run import DIALOG, HandRun, by_hand
-from stories.outsiders import DEADLINE, Yard, next_ask, until_settled, until_turn_ended
+from stories.hand_run import (
+    DIALOG,
+    asking,
+    by_hand,
+    reason,
+    synced,
+    until_delivered,
+    until_dialog,
+    until_heard,
+    until_phase,
+    until_text,
+)
+from stories.outsiders import Yard, next_ask, until_settled, until_turn_ended
+from stories.serving_house import command, serve, settle_in, surroundings
 from stories.serving_house import desk as desk_of
-from stories.serving_house import serve, settle_in, surroundings
 from surfaces.terminal.pseudo import DOWN, ENTER, ESCAPE
 
 SOON = 1.0
-QUESTION = {
-    "question": "Which colour?",
-    "header": "Colour",
-    "options": [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}],
-    "multiSelect": False,
-}
-
-
-def asking(heard: list[str]) -> Scripted:
-    """A model that runs what each message names, and records what Claude sent it about each."""
-
-    def script(conversation: Conversation) -> Script:
-        while True:
-            word = (conversation.text.splitlines() or [""])[-1].strip()
-            name, _, path = word.partition(" ")
-            match name:
-                case "run":
-                    piece = use(
-                        "Bash", command=f"touch {conversation.directory}/{path} && sleep 3", description="Makes a file"
-                    )
-                case "question":
-                    piece = use("AskUserQuestion", questions=[QUESTION])
-                case "plan":
-                    conversation = yield from propose(conversation, "# The plan")
-                    heard.append(f"{conversation.result().is_error}: {conversation.result().text}")
-                    conversation = yield [say("Finished.")]
-                    continue
-                case _:
-                    conversation = yield [say("Nothing to do.")]
-                    continue
-            conversation = yield [piece]
-            heard.append(f"{conversation.result().is_error}: {conversation.result().text}")
-            if (conversation.text.splitlines() or [word])[-1].strip() in ("", word):
-                conversation = yield [say("Finished.")]
-
-    return script
-
-
-def reason(ask: Ask) -> str:
-    assert isinstance(ask.settlement, Withdrawn)
-    return ask.settlement.reason
-
-
-async def until_heard(terminal: HandRun, heard: list[str], count: int) -> None:
-    """Until the model has had so many results, and Claude is idle again."""
-    await terminal.wait(lambda: len(heard) >= count and "esc to interrupt" not in terminal.screen, f"{count} results")
-
-
-async def until_delivered(desk: Desk, ask: str) -> Ask:
-    async with asyncio.timeout(DEADLINE), desk.follow(0) as follower:
-        async for _ in follower:
-            found = await desk.ask(ask)
-            if found.delivered_at is not None:
-                return found
-    raise AssertionError("the feed ended")
-
-
-async def until_phase(desk: Desk, session: str, phase: str) -> Session:
-    async with asyncio.timeout(DEADLINE), desk.follow(0, session) as follower:
-        async for _ in follower:
-            found = (await desk.session(session)).session
-            if found.phase == phase:
-                return found
-    raise AssertionError("the feed ended")
-
-
-async def until_text(desk: Desk, session: str, text: str) -> None:
-    """Claude Code writes its transcript a little after the screen."""
-    async with asyncio.timeout(DEADLINE), desk.follow(0, session) as follower:
-        async for news in follower:
-            contents = [] if isinstance(news, Preview) else [item.read() for item in news]
-            if any(isinstance(each, Text) and each.text == text for each in contents):
-                return
-    raise AssertionError("the feed ended")
-
-
-async def synced(yard: Yard, served: RunningHub) -> None:
-    await served.hub.desk.add_project(str(yard.work), "work", Options())
-    await asyncio.to_thread(HubClient(yard.state).post, "/api/projects/work/sync", {"remove": False})
 
 
 async def test_whoever_answers_first_counts(tmp_path: Path) -> None:
@@ -297,9 +223,23 @@ async def test_a_hub_that_is_killed_leaves_the_dialog_and_the_next_hub_says_wher
                     settled = await until_settled(after, asked.id)
                     assert reason(settled) == "the connection to the terminal ended; answer it there"
                     assert DIALOG in terminal.screen
+
+                    # The next hub finds what still waits, and where, without another request of Claude's.
+                    assert asked.session is not None
+                    there = f"Answer in the terminal on {gethostname()}: $ touch {work}/kept && sleep 3"
+                    async with asyncio.timeout(SOON):
+                        found = await until_dialog(after, asked.session)
+                    assert (found.dialog, found.phase) == (there, "working")
+                    assert "needs you" in (await command(environ, "ps"))[1]
+                    assert (await command(environ, "inbox"))[1].startswith(f"✋ {there} (")
+
                     await terminal.press(ENTER, gone=DIALOG)
+                    async with asyncio.timeout(SOON):
+                        await until_dialog(after, asked.session, up=False)
+                    assert "needs you" not in (await command(environ, "ps"))[1]
                     await until_heard(terminal, heard, 1)
                     assert (work / "kept").exists()
+                    assert (await until_phase(after, asked.session, "idle")).dialog == ""
                     await second.stop()
 
 

@@ -1,5 +1,6 @@
 """Stories of a Claude Code that names itself older than it is: it is unsafe, and plan mode is refused."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from handraise.model.items import Notice, SessionEnded, SessionStarted
 from handraise.session.machine import SessionLimits
 from handraise.store.changes import SaveSession
 from stories.house import House, seen
+from stories.serving_house import DEADLINE, serve, settle_in, surroundings
 from stories.timeline import only, times, until_turn
 
 UNSAFE = "Claude Code 2.1.197 is unsafe: commands can run without permission. Update to 2.1.223 or later."
@@ -31,12 +33,18 @@ async def home(tmp_path: Path) -> AsyncIterator[House]:
         yield home
 
 
-def configured(home: House, *, allowed: bool = False) -> HubConfig:
-    program = home.tmp / "claude"
+def older(folder: Path) -> Path:
+    """A Claude Code that says it is older."""
+    program = folder / "claude"
     program.write_text(
         f'#!/bin/sh\n[ "$1" = --version ] && echo "2.1.197 (Claude Code)" && exit\nexec "{locate()}" "$@"\n'
     )
     program.chmod(0o755)
+    return program
+
+
+def configured(home: House, *, allowed: bool = False) -> HubConfig:
+    program = older(home.tmp)
     limits = SessionLimits(unsafe_plan=allowed)
     return HubConfig(home.tmp / "state", program, home.environment, limits=limits)
 
@@ -77,3 +85,13 @@ async def test_the_settings_can_allow_it(home: House) -> None:
 
         assert [each.mode for each in only(SessionStarted, contents)] == ["plan"]
         assert UNSAFE in [each.text for each in only(Notice, contents)]
+
+
+async def test_the_hub_says_so_when_it_starts(tmp_path: Path) -> None:
+    settle_in(tmp_path, f'path = "{older(tmp_path)}"')
+    async with serve(tmp_path, surroundings(tmp_path)) as hub:
+        assert hub.child.stdout is not None
+        async with asyncio.timeout(DEADLINE):
+            assert (await hub.child.stdout.readline()).decode() == f"Warning: {UNSAFE}\n"
+        await hub.stop()
+        assert await hub.child.stdout.read() == b""

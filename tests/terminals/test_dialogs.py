@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from handraise.terminals.dialogs import CallTrace, LiveSession, TerminalDialog
+from handraise.terminals.dialogs import AgentDialog, CallTrace, LiveSession, LoneDialog, TerminalDialog
 
 INPUT = {"command": "ls"}
 
@@ -47,6 +47,49 @@ def test_a_state_that_flickers_between_two_dialogs_withdraws_nothing() -> None:
 def test_a_claude_that_exits_takes_its_dialog_along_and_one_never_seen_is_not_judged() -> None:
     assert looks("waiting", None) == ["waiting", "ended"]
     assert looks(None, None) == ["waiting", "waiting"]
+
+
+def test_a_hidden_dialog_of_a_sub_agent_is_shown_in_the_terminal_after_a_while() -> None:
+    dialog = AgentDialog(most_looks=2)
+
+    assert [dialog.look(live(state), None) for state in ("busy", "waiting", "busy", "waiting", "busy")] == [
+        "waiting",
+        "waiting",
+        "waiting",
+        "waiting",
+        "hidden",
+    ]
+
+
+def test_another_dialog_that_is_answered_in_the_terminal_is_not_the_one_of_a_sub_agent() -> None:
+    dialog = AgentDialog(most_looks=100)
+
+    assert {dialog.look(live(state), None) for state in ("waiting", "busy", "busy", "busy")} == {"waiting"}
+    assert dialog.look(live("busy"), "terminal") == "answered"
+    assert dialog.look(None, None) == "ended"
+    assert AgentDialog(most_looks=100).look(None, None) == "waiting"
+
+
+def test_a_dialog_without_an_ask_is_alone_once_that_is_certain() -> None:
+    lone = LoneDialog(was_up=False)
+
+    assert [lone.look(live("waiting"), has_ask=False) for _ in range(3)] == [False, False, True]
+    assert not lone.look(live("busy"), has_ask=False)
+    assert not lone.look(live("waiting"), has_ask=False)
+
+
+def test_a_dialog_that_was_just_answered_here_is_not_alone() -> None:
+    lone = LoneDialog(was_up=False)
+
+    assert not lone.look(live("waiting"), has_ask=True)
+    assert not lone.look(live("waiting"), has_ask=False)
+    assert not lone.look(live("busy"), has_ask=False)
+
+
+def test_a_hub_that_has_just_started_sees_at_once_that_a_dialog_is_alone() -> None:
+    assert LoneDialog(was_up=True).look(live("waiting"), has_ask=False)
+    assert not LoneDialog(was_up=True).look(live("busy"), has_ask=False)
+    assert not LoneDialog(was_up=True).look(None, has_ask=False)
 
 
 def test_the_transcript_tells_who_decided() -> None:

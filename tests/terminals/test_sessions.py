@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from handraise.model.items import Said, SessionEnded, SessionStarted
-from handraise.model.sessions import Session
+from handraise.model.sessions import Session, state_of
 from handraise.store.changes import SaveSession
 from handraise.store.memory.store import MemoryStore
 from handraise.terminals.hook_calls import HookCall
@@ -34,6 +34,12 @@ class Folder:
     def show(self, status: str) -> None:
         content = {"pid": os.getpid(), "sessionId": CLAUDE, "status": status, "name": "shop-1"}
         self.state.write_text(json.dumps(content))
+
+    def use(self, tool: str, fields: dict[str, str]) -> None:
+        block = {"type": "tool_use", "id": "toolu_1", "name": tool, "input": fields}
+        message = {"role": "assistant", "id": "msg_1", "type": "message", "model": "m", "content": [block]}
+        with self.transcript.open("a") as file:
+            file.write(json.dumps({"type": "assistant", "uuid": "u", "message": message}) + "\n")
 
     def say(self, text: str) -> None:
         with self.transcript.open("a") as file:
@@ -99,6 +105,30 @@ async def test_a_session_of_the_hub_that_is_continued_in_a_terminal_is_not_shown
         assert (found.run, found.title, found.terminal) == (3, "Shop", "laptop")
         contents = [item.read() for item in await store.items(session="s_1", limit=100)]
         assert [each.text for each in contents if isinstance(each, Said)] == ["After."]
+
+
+async def test_a_dialog_that_no_ask_stands_for_needs_a_person_in_the_terminal_until_it_is_gone(tmp_path: Path) -> None:
+    store, folder = MemoryStore(), Folder(tmp_path)
+    async with store:
+        async with followed(store, folder) as sessions:
+            session = await sessions.seen(CALL, None)
+            assert session is not None
+            folder.use("Bash", {"command": "make"})
+            await until(store, session, lambda each: each.phase == "working")
+        # Up while no hub was there.
+        folder.show("waiting")
+        async with followed(store, folder):
+            found = await until(store, session, lambda each: bool(each.dialog))
+            assert found.dialog == "Answer in the terminal on laptop: $ make"
+            assert state_of(found, 0) == "needs you"
+            folder.show("busy")
+            found = await until(store, session, lambda each: not each.dialog)
+            assert state_of(found, 0) == "working"
+            folder.show("waiting")
+            await until(store, session, lambda each: bool(each.dialog))
+            folder.state.unlink()
+            found = await until(store, session, lambda each: each.ended is not None)
+            assert found.dialog == ""
 
 
 async def test_nothing_is_recorded_about_a_process_that_is_not_there(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -56,9 +57,13 @@ def uses(path: Path) -> Iterator[TextUse]:
                 yield TextUse(f"{path.relative_to(ROOT)}:{node.lineno}", re.escape(text), None)
 
 
-USES = [use for path in sorted(SOURCE.rglob("*.py")) if FOLDER not in path.parents for use in uses(path)]
+@cache
+def all_uses() -> tuple[TextUse, ...]:
+    """Read by the first test that needs it, not by each process that collects tests."""
+    return tuple(use for path in sorted(SOURCE.rglob("*.py")) if FOLDER not in path.parents for use in uses(path))
 
 
+@cache
 def matching(use: TextUse) -> list[str]:
     return [key for key in MESSAGES if re.fullmatch(use.pattern, key)]
 
@@ -71,12 +76,12 @@ def needed(key: str) -> set[str]:
 
 
 def test_every_text_that_is_named_exists() -> None:
-    assert [f"{use.where}: {use.pattern}" for use in USES if not matching(use)] == []
+    assert [f"{use.where}: {use.pattern}" for use in all_uses() if not matching(use)] == []
 
 
 def test_every_text_gets_the_values_that_it_needs_and_no_others() -> None:
     wrong = []
-    for use in USES:
+    for use in all_uses():
         if use.values is None:
             continue
         keys = matching(use)
@@ -89,7 +94,7 @@ def test_every_text_gets_the_values_that_it_needs_and_no_others() -> None:
 def test_no_text_is_there_for_nobody() -> None:
     page = "\n".join(path.read_text("utf-8") for path in PAGE.rglob("*.ts*") if "generated" not in path.parts)
     quoted = set(re.findall(r"""["'`]((?:card|terminal|push)\.[\w.]+)["'`]""", page))
-    named = {key for use in USES for key in matching(use)}
+    named = {key for use in all_uses() for key in matching(use)}
     assert sorted(set(MESSAGES) - named - quoted) == []
 
 

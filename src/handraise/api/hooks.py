@@ -48,8 +48,9 @@ class HookRoutes:
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        await self._stack.enter_async_context(self._sessions)
+        # In this order: what an earlier hub left open is withdrawn before sessions are looked at.
         await self._stack.enter_async_context(self._calls)
+        await self._stack.enter_async_context(self._sessions)
         return self
 
     async def __aexit__(self, *raised: object) -> None:

@@ -117,6 +117,8 @@ class SessionSchema(Struct, frozen=True):
     forked_from: str | None
     terminal: str
     """The machine where a person runs it in a terminal. Empty if Handraise runs it."""
+    dialog: str
+    """What waits in that terminal and can be answered only there. Empty if nothing does."""
     last_line: str
     """The last thing that Claude said or did. Empty at first."""
     usage: tuple[UsageLimit, ...]
@@ -334,6 +336,7 @@ def _session(seen: SessionSummary) -> SessionSchema:
         stuck_since=session.stuck_since,
         forked_from=session.forked_from,
         terminal=session.terminal,
+        dialog=session.dialog,
         last_line=seen.last_line,
         usage=session.usage,
     )

@@ -38,6 +38,16 @@ def _sessions(client: HubClient) -> Found:
     return ((each["id"], f"{each['state']}: {each['title']}") for each in client.pages("/api/sessions", "sessions"))
 
 
+def _steerable(client: HubClient) -> Found:
+    """Without those that a person runs in a terminal: the hub can't steer them."""
+    found = client.pages("/api/sessions", "sessions")
+    return ((each["id"], f"{each['state']}: {each['title']}") for each in found if not _is_elsewhere(each))
+
+
+def _is_elsewhere(session: dict[str, Any]) -> bool:
+    return bool(session.get("terminal")) and not session.get("ended")
+
+
 def _asks(client: HubClient) -> Found:
     return ((each["id"], _asked(each)) for each in client.pages("/api/asks", "asks", state="open"))
 
@@ -57,7 +67,8 @@ def _asked(ask: dict[str, Any]) -> str:
             return str(body.get("message") or kind)
 
 
-sessions, asks, projects = Completes(_sessions), Completes(_asks), Completes(_projects)
+sessions, steerable = Completes(_sessions), Completes(_steerable)
+asks, projects = Completes(_asks), Completes(_projects)
 
 
 # From click's own script for fish: it would cut a description at its first comma.

@@ -36,6 +36,7 @@ from handraise.desk.interface import (
 from handraise.desk.remote import RemoteDesk
 from handraise.model.asks import ask_as_json
 from handraise.model.sessions import Session
+from handraise.present.harmless import one_line
 from handraise.surfaces.terminal.session import TerminalSession
 from handraise.surfaces.terminal.signals import told_by_signals
 from handraise.surfaces.terminal.timeline import Timeline
@@ -157,13 +158,17 @@ async def _inbox(hub: HubTarget, output: OutputOptions) -> int:
 async def _list(hub: HubTarget, output: OutputOptions) -> int:
     async with _desk(hub) as desk:
         asks = await desk.asks()
+        elsewhere = [each.session for each in await desk.sessions() if each.session.dialog]
     for ask in asks:
         for row in (
             [msgspec.json.encode(ask_as_json(ask)).decode()] if output.as_json else lines_of_ask(ask, hub.options)
         ):
             click.echo(row)
-    if not asks and not output.as_json:
-        click.echo("Nothing needs you.")
+    if not output.as_json:
+        for session in elsewhere:
+            click.echo(f"✋ {one_line(session.dialog)} ({one_line(session.title)})")
+        if not asks and not elsewhere:
+            click.echo("Nothing needs you.")
     return 0
 
 

@@ -21,6 +21,7 @@ GROUPS = {
     "Control sessions": {
         "say": ("steering", "Send a message to a session, during a turn too."),
         "answer": ("steering", "Answer one request."),
+        "allow": ("steering", "Allow one retry of a call that Claude Code denied without asking."),
         "interrupt": ("steering", "Interrupt the current turn of a session."),
         "stop": ("steering", "Stop a session; you can resume it later."),
         "mode": ("steering", "Change the permission mode of a session."),

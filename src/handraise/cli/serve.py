@@ -178,6 +178,15 @@ def _reattached(living: int, lost: int) -> list[str]:
     return lines
 
 
+async def _warn_of_unsafe(up: "RunningHub") -> None:
+    from handraise.claude.versions import SAFE_SINCE
+
+    version = await up.hub.pool.find_unsafe_version()
+    if version:
+        warning = f"Claude Code {version} is unsafe: commands can run without permission."
+        click.echo(f"Warning: {warning} Update to {SAFE_SINCE} or later.")
+
+
 async def _attend(up: "RunningHub", stopping: asyncio.Event, *, stop_sessions: bool, link: bool) -> None:
     sessions = up.hub.pool.adoption
     click.echo(f"Handraise is up at {up.base}")
@@ -192,6 +201,10 @@ async def _attend(up: "RunningHub", stopping: asyncio.Event, *, stop_sessions: b
     else:
         # The output may end up in a log that others can read.
         click.echo("To sign in, run `handraise token link` in a terminal.")
-    await stopping.wait()
+    async with asyncio.TaskGroup() as tasks:
+        # The hub doesn't wait for Claude to say its version.
+        warning = tasks.create_task(_warn_of_unsafe(up))
+        await stopping.wait()
+        warning.cancel()
     if stop_sessions:
         await up.hub.pool.stop_all()

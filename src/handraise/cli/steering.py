@@ -12,7 +12,7 @@ from handraise.cli.places import address_in, hub_option, json_option, piped, sta
 
 
 @click.command()
-@click.argument("session", shell_complete=completion.sessions)
+@click.argument("session", shell_complete=completion.steerable)
 @click.argument("text", required=False)
 @state_option
 def say(session: str, text: str | None, state: str | None) -> None:
@@ -22,7 +22,24 @@ def say(session: str, text: str | None, state: str | None) -> None:
 
 
 @click.command()
-@click.argument("session", shell_complete=completion.sessions)
+@click.argument("session", shell_complete=completion.steerable)
+@click.argument("action")
+@state_option
+def allow(session: str, action: str, state: str | None) -> None:
+    """Allow one retry of a call that Claude Code denied without asking.
+
+    ACTION is the ID in `action.denied`. Only exactly this call is allowed, once.
+
+    \b
+    handraise attach s_… --json | jq -r 'select(.type == "action.denied" and .allowable_until).action'
+    handraise allow s_… toolu_…
+    """
+    path = f"/api/sessions/{quote(session, safe='')}/denied/{quote(action, safe='')}/allow"
+    HubClient(state_folder(state)).post(path)
+
+
+@click.command()
+@click.argument("session", shell_complete=completion.steerable)
 @state_option
 def interrupt(session: str, state: str | None) -> None:
     """Interrupt the current turn of a session."""
@@ -30,7 +47,7 @@ def interrupt(session: str, state: str | None) -> None:
 
 
 @click.command()
-@click.argument("session", shell_complete=completion.sessions)
+@click.argument("session", shell_complete=completion.steerable)
 @state_option
 def stop(session: str, state: str | None) -> None:
     """Stop a session; you can resume it later."""
@@ -38,7 +55,7 @@ def stop(session: str, state: str | None) -> None:
 
 
 @click.command()
-@click.argument("session", shell_complete=completion.sessions)
+@click.argument("session", shell_complete=completion.steerable)
 @click.argument("mode")
 @state_option
 def mode(session: str, mode: str, state: str | None) -> None:

@@ -112,7 +112,9 @@ def _style(name: str, session: dict[str, Any]) -> str:
 def _title(session: dict[str, Any], width: int, *, last: bool, coloured: bool) -> str:
     title = cut(harmless(session["title"]), max(8, width))
     room = width - width_of(title) - 3
-    line = cut(harmless(session.get("last_line") or ""), room) if last and room >= _TITLE else ""
+    line = (
+        cut(harmless(session.get("dialog") or session.get("last_line") or ""), room) if last and room >= _TITLE else ""
+    )
     return title + (_painted(f" · {line}", _DIM if coloured else "") if line else "")
 
 

@@ -38,6 +38,8 @@ class SessionChanged(Struct, frozen=True, tag_field="type", tag="session.changed
     note: str = ""
     stuck_since: datetime | None = None
     usage: tuple[UsageLimit, ...] = ()
+    dialog: str = ""
+    """What waits in its terminal and can be answered only there; empty if nothing does."""
 
 
 class TurnStarted(Struct, frozen=True, tag_field="type", tag="turn.started"):

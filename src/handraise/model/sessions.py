@@ -54,6 +54,8 @@ class Session(Struct, frozen=True):
     """The usage limits of the account, as its Claude reported them last. Empty with an API key."""
     terminal: str = ""
     """The machine where a person runs it in a terminal; empty if the hub runs it."""
+    dialog: str = ""
+    """What waits in that terminal and can be answered only there, on one line; empty if nothing does."""
 
 
 class Checkpoint(Struct, frozen=True):
@@ -75,7 +77,7 @@ def state_of(session: Session, open_asks: int) -> str:
     """The state in words, most important first."""
     if session.ended is not None:
         return session.ended.how
-    if open_asks:
+    if open_asks or session.dialog:
         return "needs you"
     if session.stuck_since is not None:
         return "not moving"

@@ -15,7 +15,7 @@ from handraise.session.memory import RetryApproval
 from handraise.texts import t
 from handraise.wire.frames import Frame
 
-Timer = Literal["move", "idle", "denied"]
+Timer = Literal["move", "idle", "denied", "unknown wait"]
 
 
 class ProcessStarted(Struct, frozen=True):

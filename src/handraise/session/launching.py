@@ -20,6 +20,8 @@ _CAUTION = (
     "This conversation started earlier, and its record was lost. Some of the work may already be done: "
     "check what is there before you do anything again."
 )
+_STATES = {"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS": "1"}
+"""Makes Claude say when it waits for a person."""
 
 
 class StartContext(Struct, frozen=True):
@@ -34,7 +36,7 @@ class StartContext(Struct, frozen=True):
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
         """For Claude."""
-        return {**_PATIENT, **base, **({} if self.trusted else _MEMORY)}
+        return {**_PATIENT, **_STATES, **base, **({} if self.trusted else _MEMORY)}
 
 
 def memory_for(session: Session, old: Memory, key: str = "", version: str = "", untouched: str = "") -> Memory:

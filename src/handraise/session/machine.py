@@ -192,6 +192,7 @@ class Machine:
             overdue = [WakeMe("denied", 0.0)] if self.memory.denied else []
             idle = WakeMe("idle", self.limits.idle if self.memory.phase == "idle" else None)
             return [self._reconciliation.begin(), *overdue, idle]
+        self.memory.says_it_waits = False
         return [Write(self.wire.send_request(HELLO, INITIALIZE, hooks=_HOOKS, **ABILITIES))]
 
     def _receive(self, frame: frames.Frame, now: datetime) -> list[Command]:
@@ -222,6 +223,8 @@ class Machine:
                 memory.mode = mode
             case frames.RateLimit(rate_limit_info=report):
                 memory.usage = limits_after(report, memory.usage)
+            case frames.StateChanged(state=state):
+                commands += self._reconciliation.claimed(state)
             case frames.PermissionDenied():
                 commands += self._denials.denied(frame, now)
             case frames.TitleChanged(title=title) if not memory.renamed:
@@ -341,6 +344,8 @@ class Machine:
                 return self._idled()
             case "denied":
                 return self._denials.expire(now)
+            case "unknown wait":
+                return self._reconciliation.question()
             case _:
                 assert_never(timer)
 

@@ -100,6 +100,8 @@ class Memory(Struct, omit_defaults=True):
     wants_made: int = 0
     reconciling: str = ""
     """Our request for what Claude waits on, until it is answered."""
+    says_it_waits: bool = False
+    """Claude's own state: it waits for a person."""
     open_then: list[str] = field(default_factory=list)
     """The permission requests that were open when it was made."""
     actions: dict[str, Action] = field(default_factory=dict)

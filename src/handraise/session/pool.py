@@ -109,7 +109,7 @@ class SessionPool:
         await self._stack.enter_async_context(self._watch)
         self._tasks = await self._stack.enter_async_context(asyncio.TaskGroup())
         self._stack.enter_context(self._inbox.listening(self._ask_settled))
-        self._looking = self._tasks.create_task(self._look_at_version())
+        self._looking = self._tasks.create_task(self.find_unsafe_version())
         self.adoption = await self._adopt_all()
         for session in await self._store.sessions(["parked"]):
             await self.wake(session.id)
@@ -129,11 +129,10 @@ class SessionPool:
         version = self.versions.latest
         return version if version and is_unsafe(version) else ""
 
-    async def _look_at_version(self) -> None:
-        """So that people know before a session starts."""
-        version = await self.versions.of(self._config.program)
-        if version and is_unsafe(version):
-            log.warning("Claude Code %s is unsafe; update it to %s or later", version, SAFE_SINCE)
+    async def find_unsafe_version(self) -> str:
+        """As `unsafe_version`, once the version is known."""
+        await self.versions.of(self._config.program)
+        return self.unsafe_version
 
     def runner(self, session: str) -> Runner | None:
         """The runner of this session, if it runs."""

@@ -1,10 +1,10 @@
-"""Compares the requests that are open here with those that an adopted Claude says it waits on. Never awaits."""
+"""Compares the requests that are open here with those that Claude says it waits on. Never awaits."""
 
 from datetime import datetime
 from typing import Any
 
 from handraise.model.items import Notice
-from handraise.session.commands import Command, Publish, Withdraw, Write
+from handraise.session.commands import Command, Publish, WakeMe, Withdraw, Write
 from handraise.session.dialogs import DECLARED
 from handraise.session.memory import Memory
 from handraise.session.pending import PendingRequests
@@ -18,6 +18,9 @@ ABILITIES: dict[str, Any] = {"forwardSubagentText": True, "supportedDialogKinds"
 """What we can show. A Claude that doesn't know one of them ignores it."""
 DIFFERS = "reattached"
 """What a notice about a difference is about."""
+SOON = 5.0
+"""How long after Claude says that it waits its request must have come, in seconds."""
+_WAITS = "requires_action"
 
 
 class Reconciliation:
@@ -42,6 +45,20 @@ class Reconciliation:
         still_open = [key for key, each in memory.requests.items() if each.is_permission and not each.settled]
         memory.reconciling, memory.open_then = request_id, still_open
         return Write(self._wire.send_request(request_id, INITIALIZE, **ABILITIES))
+
+    def claimed(self, state: str) -> list[Command]:
+        """Claude's own state. The request that it waits on follows immediately; if it doesn't, something is wrong."""
+        before, self._memory.says_it_waits = self._memory.says_it_waits, state == _WAITS
+        if before == self._memory.says_it_waits:
+            return []
+        return [WakeMe("unknown wait", None if before else SOON)]
+
+    def question(self) -> list[Command]:
+        """Claude has waited for a while: if nothing is open here, people should know, and Claude may say what it is."""
+        memory = self._memory
+        if not memory.says_it_waits or memory.requests or memory.reconciling or memory.is_ending:
+            return []
+        return [Publish(Notice("warning", t("sessions.notice.unknown_wait"), DIFFERS)), self.begin()]
 
     def compare(self, answer: Acknowledged, now: datetime) -> list[Command]:
         """What differs, and a notice for each. An answer without a list means nothing: it is an older Claude."""

@@ -102,6 +102,7 @@ def changed(session: Session, note: str = "") -> list[Change]:
         note,
         session.stuck_since,
         session.usage,
+        session.dialog,
     )
     return [SaveSession(session), PublishItems(session.id, session.changed_at, item)]
 

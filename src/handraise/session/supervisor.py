@@ -93,6 +93,7 @@ class Supervisor:
             stuck_since=None,
             usage=(),
             terminal="",
+            dialog="",
         )
         return await self._enqueue(session, self._say(session.id, content, by, source))
 

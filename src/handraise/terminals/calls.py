@@ -20,7 +20,7 @@ from handraise.model import ids
 from handraise.model.asks import Ask, Origin
 from handraise.model.projects import Patience
 from handraise.terminals.claude_folder import Transcript, live_session
-from handraise.terminals.dialogs import CallTrace, Decider, Fate, TerminalDialog
+from handraise.terminals.dialogs import AgentDialog, CallTrace, Decider, Fate, TerminalDialog
 from handraise.terminals.hook_calls import HookCall, body_of_hook, decision_of
 from handraise.terminals.sessions import TerminalPlace, TerminalSessions
 from handraise.texts import t
@@ -31,6 +31,8 @@ LOOK = 0.1
 """How often Claude's state is read while it waits, in seconds."""
 _SETTLING = 1.0
 """How long Claude may take to write down that a dialog is gone, after it closed the connection."""
+HIDDEN = 60.0
+"""How long people are asked here before a hidden dialog of a sub-agent is shown in the terminal, in seconds."""
 _LONGEST_TOOL = 3600.0
 """How long a decision is looked for in the transcript: Claude Code may write it when the tool has finished."""
 _PATIENT = Patience()
@@ -54,12 +56,19 @@ class TerminalCalls:
     """Entered with `async with`, inside the inbox's. Leaving it ends every wait, and the dialogs go on alone."""
 
     def __init__(
-        self, inbox: Inbox, sessions: TerminalSessions, context: TerminalContext, *, look: float = LOOK
+        self,
+        inbox: Inbox,
+        sessions: TerminalSessions,
+        context: TerminalContext,
+        *,
+        look: float = LOOK,
+        hidden: float = HIDDEN,
     ) -> None:
         self._inbox = inbox
         self._sessions = sessions
         self._context = context
         self._look = look
+        self._most_looks = int(hidden / look)
         self._waiting: dict[str, asyncio.Future[Ask]] = {}
         self._open: dict[str, tuple[str, str]] = {}
         """Open requests by their key: the ask, and the token that carried it."""
@@ -84,7 +93,7 @@ class TerminalCalls:
 
     async def decide(self, call: HookCall, token: str, gone: Callable[[], Awaitable[Gone]]) -> dict[str, Any]:
         """The hook's response, once somebody decided. `gone` ends when the connection does. Raises MalformedInput."""
-        observed = await asyncio.to_thread(_Observed, self._context.place.folder, call)
+        observed = await asyncio.to_thread(_Observed, self._context.place.folder, call, self._most_looks)
         ask = await self._raise(call, token)
         if ask.settlement is None:
             ask = await self._settled(ask, call, token, observed, gone)
@@ -195,12 +204,12 @@ class TerminalCalls:
 class _Observed:
     """One dialog and its Claude's files."""
 
-    def __init__(self, folder: Path | None, call: HookCall) -> None:
+    def __init__(self, folder: Path | None, call: HookCall, most_looks: int) -> None:
         self._folder = folder
         self._session = call.session_id
-        self._dialog = TerminalDialog()
+        self._dialog = AgentDialog(most_looks) if call.agent_id else TerminalDialog()
         self._trace = CallTrace(call.tool_name, call.tool_input)
-        self._transcript = Transcript(folder, call.transcript_path, call.session_id) if folder is not None else None
+        self._transcript = Transcript(folder, *_transcript_of(call)) if folder is not None else None
         # A look that was cancelled goes on in its thread while the next begins.
         self._one_at_a_time = threading.Lock()
         if self._transcript is not None:
@@ -222,6 +231,14 @@ class _Observed:
         return self._folder is not None and live_session(self._folder, self._session) is not None
 
 
+def _transcript_of(call: HookCall) -> tuple[str, str]:
+    """Where the call is written down, and what that file is called."""
+    if not call.agent_id:
+        return call.transcript_path, call.session_id
+    name = f"agent-{call.agent_id}"
+    return f"{call.transcript_path.removesuffix('.jsonl')}/subagents/{name}.jsonl", name
+
+
 async def _fate(fate: asyncio.Future[Fate], closed: asyncio.Future[Gone]) -> Fate:
     """A dialog that closed its connection was answered, or still waits (the hook's timeout): Claude's files tell."""
     if closed.done() and closed.result() == "claude":
@@ -237,3 +254,5 @@ def _reason(seen: Fate) -> str:
             return t("sessions.withdrawn.terminal_ended")
         case "waiting":
             return t("sessions.withdrawn.terminal_waits")
+        case "hidden":
+            return t("sessions.withdrawn.terminal_hidden")

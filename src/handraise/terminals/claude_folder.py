@@ -47,13 +47,13 @@ def live_session(folder: Path, session: str) -> LiveSession | None:
 class Transcript:
     """The lines that are added to a session's transcript from here on."""
 
-    def __init__(self, folder: Path, path: str, session: str, offset: int | None = None) -> None:
-        """Any other file than this session's transcript counts as missing.
+    def __init__(self, folder: Path, path: str, name: str, offset: int | None = None) -> None:
+        """Any file that is called otherwise, or isn't among Claude's transcripts, counts as missing.
 
         Without an offset, reading begins with the last part of what is there.
         """
         real = Path(os.path.realpath(path)) if "\0" not in path else Path()
-        is_ours = real.is_relative_to(folder / "projects") and real.name == f"{session}.jsonl"
+        is_ours = real.is_relative_to(folder / "projects") and real.name == f"{name}.jsonl"
         self._path = real if is_ours else None
         self._offset = offset
 

@@ -6,11 +6,16 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-Fate = Literal["waiting", "answered", "ended"]
+Fate = Literal["waiting", "answered", "ended", "hidden"]
+"""`hidden`: Claude Code shows it only if nobody decides elsewhere."""
 Decider = Literal["hook", "terminal"]
 _WAITING = "waiting"
 _CERTAIN = 2
 """How often in a row Claude must be seen without a dialog: between two dialogs its state may flicker."""
+
+
+_ALONE = 3
+"""How often in a row: a dialog that was answered here stays until Claude has read the answer."""
 
 
 class LiveSession(Struct, frozen=True, rename="camel"):
@@ -49,6 +54,43 @@ class TerminalDialog:
         elif self._was_up:
             self._without += 1
         return "answered" if self._without >= _CERTAIN else "waiting"
+
+
+class AgentDialog:
+    """The dialog of a sub-agent, observed until it is gone. In the background, it is hidden until its hook answers.
+
+    The state of the session doesn't tell whose dialog is up, so it decides nothing. But if none is up, this one is
+    hidden, and the person at the terminal shouldn't wait for it much longer.
+    """
+
+    def __init__(self, most_looks: int) -> None:
+        self._most = most_looks
+        self._looks = 0
+        self._was_alive = False
+
+    def look(self, live: LiveSession | None, decided: Decider | None) -> Fate:
+        """What a further look says: Claude's state now, and who decided the call, if its transcript says so."""
+        if decided is not None:
+            return "answered"
+        if live is None:
+            return "ended" if self._was_alive else "waiting"
+        self._was_alive = True
+        self._looks += not live.waits
+        return "hidden" if self._looks > self._most else "waiting"
+
+
+class LoneDialog:
+    """Tells whether a dialog is up that can be answered only in its terminal: no ask of ours stands for it."""
+
+    def __init__(self, *, was_up: bool) -> None:
+        """`was_up`: a dialog that the first look finds was up before anybody here could be asked."""
+        self._looks = _ALONE if was_up else 0
+
+    def look(self, live: LiveSession | None, has_ask: bool) -> bool:
+        """What a further look says."""
+        is_alone = live is not None and live.waits and not has_ask
+        self._looks = self._looks + 1 if is_alone else 0
+        return self._looks >= _ALONE
 
 
 class CallTrace:

@@ -34,11 +34,13 @@ class HookCall(Struct, frozen=True):
     prompt_id: str = ""
     permission_mode: str = ""
     permission_suggestions: tuple[dict[str, Any], ...] = ()
+    agent_id: str = ""
+    """The sub-agent that asks; empty if the conversation itself does."""
 
     @property
     def key(self) -> str:
         """The same for the same request, however many hooks of one Claude carry it to us."""
-        named = [self.session_id, self.prompt_id, self.tool_name, self.tool_input]
+        named = [self.session_id, self.prompt_id, self.agent_id, self.tool_name, self.tool_input]
         return sha256(msgspec.json.encode(named, order="deterministic")).hexdigest()
 
 
@@ -52,7 +54,7 @@ def read_hook(content: bytes) -> HookCall:
         raise MalformedInput(f"Only the event {EVENT} is answered here.")
     if not call.session_id or not call.tool_name.strip():
         raise MalformedInput("The request names no session or no tool.")
-    if max(len(call.session_id), len(call.tool_name), len(call.prompt_id)) > _LONGEST_NAME:
+    if max(map(len, (call.session_id, call.tool_name, call.prompt_id, call.agent_id))) > _LONGEST_NAME:
         raise MalformedInput("A name in the request is too long.")
     return call
 

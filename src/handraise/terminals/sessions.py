@@ -20,10 +20,10 @@ from handraise.session import records
 from handraise.session.memory import Memory
 from handraise.store.changes import Advance, Change, PublishItems, SaveSession
 from handraise.store.interface import Store
-from handraise.terminals.claude_folder import Transcript, live_session, transcript_of
-from handraise.terminals.dialogs import LiveSession
+from handraise.terminals.claude_folder import live_session
+from handraise.terminals.dialogs import LiveSession, LoneDialog
 from handraise.terminals.hook_calls import HookCall
-from handraise.terminals.transcript_reader import TranscriptReader
+from handraise.terminals.session_files import SessionFiles, transcript_size
 from handraise.texts import t
 
 LOOK = 0.5
@@ -66,7 +66,7 @@ class TerminalSessions:
     async def __aenter__(self) -> Self:
         for session in await self._store.sessions(["idle", "working"]):
             if session.terminal:
-                self._follow(session)
+                self._follow(session, was_up=True)
         return self
 
     async def __aexit__(
@@ -104,13 +104,19 @@ class TerminalSessions:
         """Its process is up, as far as we know for the first time."""
         now, run = self._clock(), session.run + 1
         begun = replace(
-            session, phase="working", run=run, ended=None, stuck_since=None, changed_at=now, terminal=self._place.host
+            session,
+            phase="working",
+            run=run,
+            ended=None,
+            stuck_since=None,
+            changed_at=now,
+            terminal=self._place.host,
+            dialog="",
         )
         left_at = await self._store.checkpoint(session.id)
         memory = Memory.load(left_at.memory) if left_at else Memory(turn=1, title=session.title, mode=session.mode)
         # What the hub ran before is on the timeline already.
-        transcript = await asyncio.to_thread(self._transcript, call.session_id)
-        offset = transcript.size if session.run and transcript is not None else 0
+        offset = await asyncio.to_thread(transcript_size, self._place.folder, call.session_id) if session.run else 0
         item = SessionStarted(
             session.title,
             session.project,
@@ -124,52 +130,53 @@ class TerminalSessions:
         await self._store.apply([SaveSession(begun), Advance(checkpoint), PublishItems(session.id, now, item)])
         return begun
 
-    def _transcript(self, claude_id: str, offset: int = 0) -> Transcript | None:
-        folder = self._place.folder
-        path = transcript_of(folder, claude_id) if folder is not None else None
-        return Transcript(folder, path, claude_id, offset) if folder is not None and path is not None else None
-
-    def _follow(self, session: Session) -> None:
+    def _follow(self, session: Session, *, was_up: bool = False) -> None:
         if session.id not in self._following:
-            task = asyncio.get_running_loop().create_task(self._run(session.id))
+            task = asyncio.get_running_loop().create_task(self._run(session.id, LoneDialog(was_up=was_up)))
             self._following[session.id] = task
             task.add_done_callback(lambda _: self._following.pop(session.id, None))
 
-    async def _run(self, session_id: str) -> None:
+    async def _run(self, session_id: str, lone: LoneDialog) -> None:
         try:
-            await self._keep_following(session_id)
+            await self._keep_following(session_id, lone)
         except Exception:  # the outer door: a file of Claude's that surprises us must not go unnoticed
             log.exception("session %s in a terminal is not followed any further", session_id)
 
-    async def _keep_following(self, session_id: str) -> None:
-        reader: TranscriptReader | None = None
-        transcript: Transcript | None = None
+    async def _keep_following(self, session_id: str, lone: LoneDialog) -> None:
+        files: SessionFiles | None = None
         while True:
             session = await self._store.session(session_id)
             checkpoint = await self._store.checkpoint(session_id)
             if session is None or checkpoint is None or not session.terminal or session.ended is not None:
                 return
-            if reader is None:
-                # From its beginning, the first message is the title.
-                reader = TranscriptReader(_OWNER, session.title if checkpoint.offset else "")
-            live = await asyncio.to_thread(self._live, session.claude_id)
-            if transcript is None:
-                transcript = await asyncio.to_thread(self._transcript, session.claude_id, checkpoint.offset)
-            lines = await asyncio.to_thread(transcript.lines) if transcript is not None else []
-            contents = reader.read(lines)
-            offset = transcript.offset if transcript is not None else checkpoint.offset
-            changes = self._changes(session, live, contents, reader.title)
-            if changes or offset != checkpoint.offset:
-                await self._store.apply([*changes, Advance(replace(checkpoint, offset=offset))])
+            if files is None:
+                files = SessionFiles(self._place.folder, session, checkpoint.offset, _OWNER)
+            live, contents = await asyncio.to_thread(files.look)
+            is_alone = lone.look(live, await self._has_ask(session_id, live))
+            dialog = self._dialog(files.pending) if is_alone else ""
+            changes = self._changes(session, live, contents, replace(session, title=files.title, dialog=dialog))
+            if changes or files.offset != checkpoint.offset:
+                await self._store.apply([*changes, Advance(replace(checkpoint, offset=files.offset))])
             await asyncio.sleep(self._look)
 
-    def _changes(self, session: Session, live: LiveSession | None, contents: list[Content], title: str) -> list[Change]:
+    async def _has_ask(self, session_id: str, live: LiveSession | None) -> bool:
+        return live is not None and live.waits and bool(await self._store.asks(session=session_id, state="open"))
+
+    def _dialog(self, pending: str) -> str:
+        if not pending:
+            return t("sessions.terminal.dialog", host=self._place.host)
+        return t("sessions.terminal.dialog_for", host=self._place.host, what=pending)
+
+    def _changes(
+        self, before: Session, live: LiveSession | None, contents: list[Content], current: Session
+    ) -> list[Change]:
         now = self._clock()
-        items = [PublishItems(session.id, now, each) for each in contents]
+        items = [PublishItems(before.id, now, each) for each in contents]
         phase: Phase = "idle" if live is not None and live.status == "idle" else "working"
-        current = replace(session, phase=phase, title=title or session.title)
+        current = replace(current, phase=phase)
         if live is None:
             over = Ended("finished", t("sessions.ended.terminal"), now)
             return [*items, *records.ended(current, "exited", over)]
-        changed = records.changed(replace(current, changed_at=now)) if current != session else []
+        note = current.dialog if current.dialog != before.dialog else ""
+        changed = records.changed(replace(current, changed_at=now), note) if current != before else []
         return [*items, *changed]

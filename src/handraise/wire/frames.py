@@ -255,7 +255,7 @@ class WritesLost(Struct, frozen=True):
 
 
 class StateChanged(Struct, frozen=True):
-    """`system/session_state_changed`: only if it is asked for. Our phases come from what really happens."""
+    """`system/session_state_changed`: `running`, `requires_action` or `idle`, if the environment asks for it."""
 
     state: str = ""
 

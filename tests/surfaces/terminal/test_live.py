@@ -2,7 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
-from handraise.model.items import Item, SessionChanged
+from msgspec.structs import replace
+
+from handraise.model.items import Item, SessionChanged, SessionEnded, SessionStarted
 from handraise.model.sessions import Session
 from handraise.model.usage import UsageLimit
 from handraise.store.contents import encode
@@ -39,4 +41,27 @@ def test_a_change_of_the_session_brings_new_ones_and_hides_nothing() -> None:
     view.timeline.receive(Item(1, "s_1", NOON, encode(change)), 80)
 
     assert WORDS in row(view)
+    assert "\x1b" not in row(view)
+
+
+def test_a_session_in_a_terminal_is_only_followed_until_it_has_ended() -> None:
+    view = ViewState(replace(session(), phase="working", terminal="laptop"))
+
+    assert not view.speaks
+    assert row(view) == "working · default · in a terminal on laptop · Ctrl-D to leave"
+
+    view.timeline.receive(Item(1, "s_1", NOON, encode(SessionEnded("finished", "", None))), 80)
+    assert view.speaks
+    assert "in a terminal" not in row(view)
+
+
+def test_a_session_that_a_person_continues_in_a_terminal_can_no_longer_be_interrupted_here() -> None:
+    view = ViewState(replace(session(), phase="working"))
+    assert "Ctrl-C to interrupt" in row(view)
+
+    started = SessionStarted("A session", None, "/work", "default", None, 2, terminal="lap\x1b[2Jtop")
+    view.timeline.receive(Item(1, "s_1", NOON, encode(started)), 80)
+
+    assert not view.speaks
+    assert "Ctrl-C" not in row(view)
     assert "\x1b" not in row(view)

@@ -47,9 +47,20 @@ function OpenChat({ session }: { session: Session }) {
         </div>
       )}
       <Scroller session={session} talk={talk} />
-      {isOurs(session) ? <Composer session={session} waiting={talk.waiting.value} /> : <p class="composer quiet-text">{t("page.chat.terminal", { host: session.terminal })}</p>}
+      {isOurs(session) ? <Composer session={session} waiting={talk.waiting.value} /> : <Elsewhere session={session} />}
     </main>
   );
+}
+
+/** In place of the composer: where a person runs it, and what waits only there. */
+function Elsewhere({ session }: { session: Session }) {
+  if (session.dialog)
+    return (
+      <p class="composer needs-text" role="status">
+        {reveal(session.dialog)}
+      </p>
+    );
+  return <p class="composer quiet-text">{t("page.chat.terminal", { host: session.terminal })}</p>;
 }
 
 function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
@@ -78,7 +89,7 @@ function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
             <Block key={entries[0]?.key} entries={entries} late={at < blocks.length - SOON} />
           ))}
           <Previews talk={talk} />
-          {session.phase === "working" && !asks && !talk.previews.value.length && <p class="event working">{t("page.chat.working")}</p>}
+          {session.phase === "working" && !asks && !session.dialog && !talk.previews.value.length && <p class="event working">{t("page.chat.working")}</p>}
           {session.phase === "queued" && session.open_asks === 0 && <p class="event">{t("page.chat.queued")}</p>}
         </div>
       </div>

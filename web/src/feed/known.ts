@@ -40,6 +40,7 @@ function changeSession(session: Session, item: Item): Session {
         cost_usd: item.cost_usd,
         stuck_since: item.stuck_since,
         usage: item.usage,
+        dialog: item.dialog ?? "",
         ended: item.phase === "ended" ? session.ended : null,
         changed_at: item.at,
       };

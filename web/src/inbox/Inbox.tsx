@@ -26,7 +26,8 @@ export function Inbox() {
         </header>
         <Alarms />
         <AskList asks={asks} open={current.value} />
-        {asks.length === 0 && <Nothing />}
+        <Dialogs />
+        {asks.length === 0 && !dialogs.value.length && <Nothing />}
         <JustNow />
         <HookOffer />
         {missed.length > 0 && (
@@ -58,6 +59,24 @@ export function Alarms() {
           </strong>
           <p>{reveal(session.ended?.reason ?? "")}</p>
           <p>{t("page.inbox.alarm_hint")}</p>
+        </section>
+      ))}
+    </>
+  );
+}
+
+const dialogs = computed(() => [...sessions.value.values()].filter((session) => session.dialog).sort((a, b) => (a.changed_at < b.changed_at ? -1 : 1)));
+
+/** What waits in terminals and can be answered only there. */
+function Dialogs() {
+  return (
+    <>
+      {dialogs.value.map((session) => (
+        <section key={session.id} class="note elsewhere" role="status">
+          <strong>{reveal(session.dialog)}</strong>{" "}
+          <a data-inside href={pathOf({ view: "session", id: session.id })}>
+            {reveal(session.title)}
+          </a>
         </section>
       ))}
     </>
@@ -130,7 +149,9 @@ function HookOffer() {
     );
   return (
     <p class="quiet-text hook-offer">
-      {t("page.inbox.hook_offer")} <code>handraise project sync</code>{" "}
+      <span>
+        {t("page.inbox.hook_offer")} <code>handraise project sync</code>
+      </span>
       <button type="button" class="quiet" onClick={dismiss}>
         {t("page.inbox.hook_offer_dismiss")}
       </button>

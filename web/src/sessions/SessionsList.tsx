@@ -36,7 +36,7 @@ const grouped = computed(() => {
 });
 
 function since(session: Session): string {
-  return openBySession.value.get(session.id)?.[0]?.opened_at ?? "";
+  return openBySession.value.get(session.id)?.[0]?.opened_at ?? session.changed_at;
 }
 
 export function SessionsList() {
@@ -92,6 +92,8 @@ const SessionRow = memo(({ session, group, asks }: { session: Session; group: Se
             <span class="session-line asks">
               <Quoted text={first.card.headline} />
             </span>
+          ) : session.dialog ? (
+            <span class="session-line asks">{reveal(session.dialog)}</span>
           ) : (
             <Second session={session} />
           )}

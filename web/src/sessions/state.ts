@@ -12,7 +12,7 @@ const FRESH = 24 * 3_600_000;
 
 export function groupOf(session: Session, asks: readonly Ask[], now: number): SessionGroup {
   if (session.ended) return isFailed(session) && now - Date.parse(session.ended.at) < FRESH ? "failed" : "ended";
-  if (asks.length) return "needs_you";
+  if (asks.length || session.dialog) return "needs_you";
   return session.phase === "idle" || session.phase === "parking" || session.phase === "parked" ? "idle" : "working";
 }
 
@@ -20,7 +20,7 @@ export function groupOf(session: Session, asks: readonly Ask[], now: number): Se
 export function stateOf(session: Session, asks: readonly Ask[], others: Iterable<Session>, now: number): string {
   if (isAlarm(session)) return t("page.sessions.alarm");
   if (session.ended) return t(`card.session.state.${session.ended.how}`);
-  if (asks.length) return t("card.session.state.needs_you");
+  if (asks.length || session.dialog) return t("card.session.state.needs_you");
   if (session.stuck_since) return t("page.sessions.stuck", { duration: span(now - Date.parse(session.stuck_since)) });
   if (session.phase === "queued") return queuedBehind(before(session, others));
   const phase = session.phase === "parking" || session.phase === "parked" ? "idle" : session.phase;

@@ -57,12 +57,13 @@ def session_row(session: Session) -> Bindings:
         "forked_from": session.forked_from,
         "usage": _text(session.usage) if session.usage else None,
         "terminal": session.terminal,
+        "dialog": session.dialog,
     }
 
 
 def read_session(row: Row) -> Session:
     (identity, project, directory, claude_id, title, created, changed, phase) = row[:8]
-    (mode, model, cost, run, ended, stuck_since, forked_from, usage, terminal) = row[8:]
+    (mode, model, cost, run, ended, stuck_since, forked_from, usage, terminal, dialog) = row[8:]
     return Session(
         id=identity,
         project=project,
@@ -81,6 +82,7 @@ def read_session(row: Row) -> Session:
         forked_from=forked_from,
         usage=json.decode(usage, type=tuple[UsageLimit, ...]) if usage else (),
         terminal=terminal,
+        dialog=dialog,
     )
 
 

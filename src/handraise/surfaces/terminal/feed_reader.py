@@ -13,6 +13,7 @@ import msgspec
 from handraise.desk.interface import CutOff, Desk, Follower, LostPlace, NotFound, Unreached
 from handraise.model.asks import Ask, Settlement
 from handraise.model.items import AskOpened, AskSettled, Item, Preview
+from handraise.model.sessions import Session
 from handraise.surfaces.terminal.dialogue import Dialogue
 from handraise.surfaces.terminal.lines import Line, line, wrap
 from handraise.surfaces.terminal.terminal_io import TerminalIO
@@ -126,7 +127,7 @@ class FeedReader:
         asks = await self._desk.asks(state="open", session=self._session)
         if self._view.session is None:
             for each in await self._desk.sessions():
-                self._view.know(each.session.id, each.session.title, each.session.phase, each.session.directory)
+                self._know(each.session)
         for gone in self._view.stack.keep_only({ask.id for ask in asks}):
             settled = await self._desk.ask(gone.ask.id)
             if settled.settlement is not None:
@@ -135,10 +136,12 @@ class FeedReader:
             await self._open(ask)
         self._view.looked = True
 
+    def _know(self, session: Session) -> None:
+        self._view.know(session.id, session.title, session.phase, session.directory, session.dialog)
+
     async def _open(self, ask: Ask) -> None:
         if self._view.session is None and ask.session and ask.session not in self._view.titles:
-            found = (await self._desk.session(ask.session)).session
-            self._view.know(found.id, found.title, found.phase, found.directory)
+            self._know((await self._desk.session(ask.session)).session)
         if self._view.stack.add(ask, self._clock(), self._view.directory_of(ask)):
             self._io.call(ask)
             self._changed()

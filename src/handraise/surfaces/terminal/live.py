@@ -18,7 +18,8 @@ _ACTIONS = 3
 def live(view: ViewState, now: datetime, width: int, height: int, waits: str = "") -> CardView:
     """What is above and below the input line. `waits`: why keys don't count yet."""
     current = view.stack.current
-    above = [*view.timeline.tail(width), *view.timeline.under_way(now, width)[-_ACTIONS:], *_connection(view, width)]
+    running = view.timeline.under_way(now, width)[-_ACTIONS:]
+    above = [*view.timeline.tail(width), *running, *_dialogs(view, width), *_connection(view, width)]
     if current is None:
         return CardView([*above, *_nothing(view, width), *_waiting(view, width)], [], Fit())
     title = view.titles.get(current.ask.session or "", "") if view.session is None else ""
@@ -37,8 +38,9 @@ def state(view: ViewState, now: datetime, width: int) -> Line:
         return line(("class:dim", joined([t("terminal.status.inbox"), t("terminal.key.leave"), *several], width)))
     timeline = view.timeline
     queued = t("terminal.status.queued", count=len(timeline.waiting)) if timeline.waiting else ""
-    keys = [*([t("terminal.key.interrupt")] if timeline.working else []), t("terminal.key.leave")]
-    facts = [_doing(view, now), timeline.mode, queued, f"${timeline.cost_usd:.4f}"]
+    keys = [*([t("terminal.key.interrupt")] if timeline.working and view.speaks else []), t("terminal.key.leave")]
+    where = t("terminal.status.terminal", host=one_line(timeline.terminal))
+    facts = [_doing(view, now), timeline.mode, queued, f"${timeline.cost_usd:.4f}" if view.speaks else where]
     limits = [one_line(usage_in_words(each, now)) for each in timeline.usage]
     return line(("class:dim", joined([*facts, *keys, *limits], width)))
 
@@ -54,18 +56,29 @@ def nothing_open(view: ViewState) -> str:
     """For an inbox without open asks; empty while that is unknown, or there are some."""
     if view.session is not None or not view.looked or not view.connected or view.stack.top is not None:
         return ""
+    if view.dialogs:
+        return t("terminal.status.elsewhere")
     return t("terminal.status.busy", count=view.working) if view.working else t("terminal.status.nothing")
 
 
 def _doing(view: ViewState, now: datetime) -> str:
     timeline = view.timeline
-    if view.stack.top is not None:
+    if view.stack.top is not None or timeline.dialog:
         return state_in_words("needs you")
     if timeline.working and timeline.since is not None:
         return t("terminal.status.working_for", span=span(now - timeline.since))
     if timeline.working:
         return state_in_words("working")
     return state_in_words("ended" if timeline.ended else "idle")
+
+
+def _dialogs(view: ViewState, width: int) -> list[Line]:
+    """What waits in terminals, one per row: it can be answered only there."""
+    if view.session is not None:
+        texts = [view.timeline.dialog] if view.timeline.dialog else []
+    else:
+        texts = [joined([text, view.titles[name]], width - 3) for name, text in view.dialogs.items()]
+    return [cut(line(("class:accent bold", "✋ "), one_line(each)), width) for each in texts]
 
 
 def _connection(view: ViewState, width: int) -> list[Line]:

@@ -72,6 +72,8 @@ def standing(view: ViewState) -> str:
     """What a person can do while there is no card; empty while Claude works."""
     if view.session is None or not view.looked:
         return nothing_open(view)
+    if not view.speaks:
+        return t("terminal.plain.terminal", host=view.timeline.terminal)
     if view.stack.aside:
         return t("terminal.plain.aside")
     return "" if view.timeline.working else t("terminal.plain.composing")
@@ -204,7 +206,7 @@ class Plain:
             self._stay.confirm()
         elif whose in ("card", "entry") and keys:
             self._press(self._stay, keys)
-        elif pasted or keys or self._stay.view.session is None:
+        elif pasted or keys or not self._stay.view.speaks:
             early = whose not in ("card", "entry")
             self._stay.hand.stray(now)
             not_chosen = t("terminal.plain.not_chosen", how=how(current))

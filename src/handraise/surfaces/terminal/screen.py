@@ -234,7 +234,7 @@ class Screen:
         return self._whose == "entry"
 
     def _is_composing(self) -> bool:
-        return self._stay is not None and self._stay.view.session is not None and self._whose == "line"
+        return self._stay is not None and self._stay.view.speaks and self._whose == "line"
 
     def _is_choosing(self) -> bool:
         return self._whose == "card"
@@ -329,13 +329,13 @@ class Screen:
         """A paste is never a choice."""
         if self._stay is not None:
             self._stay.hand.stray(self._clock())
-            if self._stay.view.session is not None:
+            if self._stay.view.speaks:
                 self._composer.insert_text(event.data.replace("\r\n", "\n").replace("\r", "\n"))
             self.refresh()
 
     def _turn(self, event: KeyPressEvent) -> None:
         """Switching to another card answers nothing, so it needs no calm."""
-        if self._stay is not None and self._stay.view.session is None and not is_together(self._input):
+        if self._stay is not None and not self._stay.view.speaks and not is_together(self._input):
             self._stack.turn(1 if event.data == "j" else -1)
             self.refresh()
 

@@ -33,7 +33,7 @@ class TerminalSession:
         self, desk: Desk, io: TerminalIO, clock: Callable[[], datetime], session: Session | None, cursor: int
     ) -> None:
         self.view = ViewState(session)
-        self.hand = Hand(self.view.stack, speaks=session is not None)
+        self.hand = Hand(self.view.stack, speaks=self.view.speaks)
         self.leaving = asyncio.Event()
         self.changed = asyncio.Event()
         """Set after each change, for code that waits for a condition."""
@@ -99,7 +99,7 @@ class TerminalSession:
 
     def look_aside(self) -> None:
         """Switches between the card and the line to Claude."""
-        if self.view.stack.top is not None and (self.view.session is not None or self.view.stack.aside):
+        if self.view.stack.top is not None and (self.view.speaks or self.view.stack.aside):
             self.view.stack.put_aside(not self.view.stack.aside)
             if not self.view.stack.aside:
                 self.hand.turn_to_card()
@@ -107,7 +107,7 @@ class TerminalSession:
 
     def postpone(self) -> None:
         """Esc, before keys count."""
-        if self.view.session is None:
+        if not self.view.speaks:
             self.view.stack.turn(1)
             self._refresh()
         else:
@@ -115,7 +115,7 @@ class TerminalSession:
 
     def say(self, text: str) -> None:
         """Sends a message to Claude, during a turn or between two."""
-        session, allowed = self.view.session, _ALLOW.fullmatch(text.strip())
+        session, allowed = self.view.session if self.view.speaks else None, _ALLOW.fullmatch(text.strip())
         if session is not None and allowed is not None:
             self._allow(session.id, int(allowed[1]))
         elif text.strip() and session is not None:
@@ -137,7 +137,7 @@ class TerminalSession:
             self.leaving.set()
             return
         self._stopped_at = now
-        if self.view.session is not None and self.view.timeline.working:
+        if self.view.session is not None and self.view.speaks and self.view.timeline.working:
             self._tell("class:warning", t("terminal.stay.interrupting"))
             self._start(self._interrupt(self.view.session.id))
         else:
@@ -227,6 +227,7 @@ class TerminalSession:
         self._io.show(wrap(line((style, text)), width, 2))
 
     def _refresh(self) -> None:
+        self.hand.speaks = self.view.speaks
         self.changed.set()
         self._io.refresh()
 

@@ -78,6 +78,10 @@ class Timeline(Struct):
     usage: tuple[UsageLimit, ...] = ()
     title: str = ""
     directory: str = ""
+    terminal: str = ""
+    """The machine where a person runs it in a terminal; empty if the hub runs it."""
+    dialog: str = ""
+    """What waits in that terminal and can be answered only there."""
     failed: str = ""
     ended: SessionEnded | None = None
     turns: int = 0
@@ -258,15 +262,15 @@ class Timeline(Struct):
 
     def _changed(self, content: SessionStarted | SessionChanged) -> list[Line]:
         if isinstance(content, SessionStarted):
-            self.ended, self.queued, self.cut_off = None, False, False
+            self.ended, self.queued, self.cut_off, self.terminal = None, False, False, content.terminal
             return []
         self.working, self.cost_usd, self.usage = content.phase == "working", content.cost_usd, content.usage
-        self.queued = content.phase == "queued"
+        self.queued, self.dialog = content.phase == "queued", content.dialog
         return [line(("class:dim", f"· {one_line(content.note)}"))] if content.note else []
 
     def _end(self, content: SessionEnded, width: int) -> list[Line]:
         self.cut_off = self.working or bool(self.waiting)
-        self.ended, self.working, self._tail = content, False, None
+        self.ended, self.working, self._tail, self.dialog = content, False, None, ""
         self.doing.clear()
         style = "class:danger" if content.how in ("failed", "lost") else "class:dim"
         return wrap(line((style, _ending(content))), width, 2)

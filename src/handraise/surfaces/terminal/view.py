@@ -194,25 +194,36 @@ class ViewState(Struct):
     looked: bool = False
     """Whether the open asks are known."""
     titles: dict[str, str] = field(default_factory=dict)
+    dialogs: dict[str, str] = field(default_factory=dict)
+    """What waits in terminals and can be answered only there, by session."""
     _phases: dict[str, str] = field(default_factory=dict)
     _directories: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.session is not None:
             self.timeline.title, self.timeline.mode = self.session.title, self.session.mode
-            self.timeline.directory = self.session.directory
+            self.timeline.directory, self.timeline.terminal = self.session.directory, self.session.terminal
             self.timeline.cost_usd, self.timeline.usage = self.session.cost_usd, self.session.usage
+            self.timeline.dialog = self.session.dialog
             self.timeline.working = self.session.phase == "working"
             self.timeline.queued = self.session.phase == "queued"
+
+    @property
+    def speaks(self) -> bool:
+        """Whether messages and wishes reach this session from here: not while a person runs it in a terminal."""
+        return self.session is not None and (not self.timeline.terminal or self.timeline.ended is not None)
 
     @property
     def working(self) -> int:
         """How many sessions work, as far as known."""
         return sum(phase == "working" for phase in self._phases.values())
 
-    def know(self, session: str, title: str, phase: str, directory: str = "") -> None:
+    def know(self, session: str, title: str, phase: str, directory: str = "", dialog: str = "") -> None:
         """Updates a session."""
         self.titles[session], self._phases[session] = title, phase
+        self.dialogs.pop(session, None)
+        if dialog:
+            self.dialogs[session] = dialog
         if directory:
             self._directories[session] = directory
 
@@ -225,9 +236,10 @@ class ViewState(Struct):
     def hear(self, session: str, content: Content) -> None:
         """Updates a session from an item."""
         match content:
-            case SessionChanged(title=title, phase=phase):
-                self.know(session, title, phase)
+            case SessionChanged(title=title, phase=phase, dialog=dialog):
+                self.know(session, title, phase, dialog=dialog)
             case SessionEnded():
                 self._phases[session] = "ended"
+                self.dialogs.pop(session, None)
             case _:
                 pass

@@ -1,33 +1,33 @@
 -- name: save_session
 INSERT INTO sessions (
     id, project, directory, claude_id, title, created_at, changed_at, phase,
-    mode, model, cost_usd, run, ended, stuck_since, forked_from, usage, terminal
+    mode, model, cost_usd, run, ended, stuck_since, forked_from, usage, terminal, dialog
 ) VALUES (
     :id, :project, :directory, :claude_id, :title, :created_at, :changed_at, :phase,
-    :mode, :model, :cost_usd, :run, :ended, :stuck_since, :forked_from, :usage, :terminal
+    :mode, :model, :cost_usd, :run, :ended, :stuck_since, :forked_from, :usage, :terminal, :dialog
 ) ON CONFLICT (id) DO UPDATE SET
     project = excluded.project, directory = excluded.directory, claude_id = excluded.claude_id,
     title = excluded.title, created_at = excluded.created_at, changed_at = excluded.changed_at,
     phase = excluded.phase, mode = excluded.mode, model = excluded.model, cost_usd = excluded.cost_usd,
     run = excluded.run, ended = excluded.ended, stuck_since = excluded.stuck_since,
-    forked_from = excluded.forked_from, usage = excluded.usage, terminal = excluded.terminal
+    forked_from = excluded.forked_from, usage = excluded.usage, terminal = excluded.terminal, dialog = excluded.dialog
 
 -- name: session
 SELECT
     id, project, directory, claude_id, title, created_at, changed_at, phase,
-    mode, model, cost_usd, run, ended, stuck_since, forked_from, usage, terminal
+    mode, model, cost_usd, run, ended, stuck_since, forked_from, usage, terminal, dialog
 FROM sessions WHERE id = :id
 
 -- name: sessions
 SELECT
     id, project, directory, claude_id, title, created_at, changed_at, phase,
-    mode, model, cost_usd, run, ended, stuck_since, forked_from, usage, terminal
+    mode, model, cost_usd, run, ended, stuck_since, forked_from, usage, terminal, dialog
 FROM sessions ORDER BY created_at DESC, rowid DESC
 
 -- name: sessions_in_phases
 SELECT
     id, project, directory, claude_id, title, created_at, changed_at, phase,
-    mode, model, cost_usd, run, ended, stuck_since, forked_from, usage, terminal
+    mode, model, cost_usd, run, ended, stuck_since, forked_from, usage, terminal, dialog
 FROM sessions WHERE phase IN (SELECT value FROM json_each(:phases)) ORDER BY created_at DESC, rowid DESC
 
 -- name: advance
