@@ -17,7 +17,7 @@ from handraise.surfaces.telegram import deliveries
 from handraise.surfaces.telegram.buttons import BoundButton
 from handraise.surfaces.telegram.card_board import CardBoard
 from handraise.surfaces.telegram.card_sender import CardSender
-from handraise.surfaces.telegram.conversation import CardState, Next, Outcome, SendAnswer, Toast, press, reply
+from handraise.surfaces.telegram.conversation import Next, Outcome, SendAnswer, Toast, press, reply
 from handraise.surfaces.telegram.outgoing import ChatPlace
 from handraise.surfaces.telegram.people import Member, needed_for
 from handraise.texts import t
@@ -52,7 +52,7 @@ class CardAnswers:
         async with sender.lock:
             await sender.find(message)
             if _is_another(ask, sender):
-                return await self._show_changed(ask, sender)
+                return await _show_changed(ask, sender)
             if ask.digest != button.digest:
                 return Reaction(t("telegram.press.changed"), alert=True)
             if not card_of(ask, sender.directory).choices and ask.settlement is not None:
@@ -80,7 +80,7 @@ class CardAnswers:
         ask, sender = found
         async with sender.lock:
             if _is_another(ask, sender):
-                return await self._show_changed(ask, sender)
+                return await _show_changed(ask, sender)
             if not card_of(ask, sender.directory).choices and ask.settlement is not None:
                 return Reaction(settled_words(member, ask, sender.directory))
             result = reply(ask, sender.directory, sender.state, text)
@@ -95,12 +95,6 @@ class CardAnswers:
         if sender is None:
             return Reaction(t("telegram.press.unknown"))
         return ask, sender
-
-    async def _show_changed(self, ask: Ask, sender: CardSender) -> Reaction:
-        """As it is now, from its first step."""
-        await sender.advance(CardState(revision=sender.state.revision + 1))
-        await self._board.refresh(ask)
-        return Reaction(t("telegram.press.changed"), alert=True)
 
     async def _carry_out(self, member: Member, ask: Ask, sender: CardSender, result: Outcome) -> Reaction:
         match result:
@@ -125,7 +119,7 @@ class CardAnswers:
             accepted = await self._desk_of(member).answer(ask.id, answer, ask.digest)
         except (Conflict, TooLate) as error:
             if _is_another(error.ask, sender):
-                return await self._show_changed(error.ask, sender)
+                return await _show_changed(error.ask, sender)
             await self._board.refresh(error.ask)
             return Reaction(str(error), alert=True)
         except DeskError as error:
@@ -141,6 +135,11 @@ class CardAnswers:
 def _is_another(ask: Ask, sender: CardSender) -> bool:
     """Whether the card shows something else under the same id."""
     return sender.ask is not None and sender.ask.digest != ask.digest
+
+
+async def _show_changed(ask: Ask, sender: CardSender) -> Reaction:
+    await sender.start_over(ask)
+    return Reaction(t("telegram.press.changed"), alert=True)
 
 
 def settled_words(member: Member, ask: Ask, directory: str | None) -> str:
