@@ -38,7 +38,7 @@ OFFERED = frozenset(
     }
 )
 """The safest answer, and the most common one if everything to decide by is in view."""
-AGAIN = 2.0
+AGAIN = 5.0
 BUTTONS = {"once": "yes", "deny": "no", "revise": "no", "decline": "no", "without": "no"}
 # Time is put forward where a person would look. What was shown is recorded: an outcome goes after a moment.
 PREPARE = """() => {
@@ -52,9 +52,13 @@ PREPARE = """() => {
     await show(title, options);
     self.shown.push([options.tag, `${title} ${options.body ?? ""}`]);
   };
-  self.heard = 0;
+  self.heard = {};
   const read = PushMessageData.prototype.json;
-  PushMessageData.prototype.json = function () { self.heard += 1; return read.call(this); };
+  PushMessageData.prototype.json = function () {
+    const notice = read.call(this);
+    self.heard[`${notice.kind} ${notice.ask}`] = true;
+    return notice;
+  };
   self.clients.openWindow = async (path) => { self.opened = path; return null; };
 }"""
 # A synthetic event can't be waited for; the promise that it was given can.
@@ -115,16 +119,19 @@ class PushSurface:
 
     async def _push(self, notice: dict[str, Any]) -> None:
         """Until the worker has it: a browser may lose one, and a push service sends it again."""
-        heard = await self._screen.evaluate("self.heard")
-        while await self._screen.evaluate("self.heard") == heard:
+        heard = f"self.heard['{notice['kind']} {notice.get('ask')}']"
+        await self._screen.evaluate(f"() => {{ {heard} = false; }}")
+        while not await self._screen.evaluate(heard):
             await self._screen.push(notice)
             with suppress(TimeoutError):
                 async with asyncio.timeout(AGAIN):
-                    while await self._screen.evaluate("self.heard") == heard:
+                    while not await self._screen.evaluate(heard):
                         await asyncio.sleep(0.01)
 
     async def shown(self, ask: Ask) -> ShownCard:
-        found = await self._screen.until(tag=ask.id)
+        async with asyncio.timeout(DEADLINE):
+            while not (found := await self._notification(ask)):
+                await asyncio.sleep(0.02)
         text = " ".join(f"{found['title']} {found['body']}".split())
         return ShownCard(text, tuple(title for _, title in found["actions"]))
 
@@ -197,6 +204,9 @@ class PushSurface:
             name = str(labels.index(gesture.picks[0].labels[0]) + 1)
         self.about_to_send()
         assert await self._screen.evaluate(f"({TAP})('{ask.id}', '{name}', {self.presses})")
+
+    async def _notification(self, ask: Ask) -> dict[str, Any] | None:
+        return next((each for each in await self._screen.notifications() if each["tag"] == ask.id), None)
 
     async def _notice(self, ask: Ask) -> dict[str, Any]:
         return (await self._phone.until(lambda each: (each["kind"], each.get("ask")) == ("ask", ask.id))).notice

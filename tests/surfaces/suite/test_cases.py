@@ -12,9 +12,10 @@ from surfaces.suite.cases import CASES, AnswerCase
 from surfaces.suite.page import PageSurface
 from surfaces.suite.push import PushSurface
 from surfaces.suite.surface import Surface
+from surfaces.suite.telegram import TelegramSurface
 from surfaces.suite.terminal import TerminalSurface
 
-SURFACES: tuple[type[Surface], ...] = (PageSurface, TerminalSurface, PushSurface)
+SURFACES: tuple[type[Surface], ...] = (PageSurface, TerminalSurface, PushSurface, TelegramSurface)
 
 
 def test_every_choice_of_every_kind_has_a_case() -> None:
