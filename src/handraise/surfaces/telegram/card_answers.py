@@ -51,6 +51,8 @@ class CardAnswers:
         ask, sender = found
         async with sender.lock:
             await sender.find(message)
+            if _is_another(ask, sender):
+                return await _show_changed(ask, sender)
             if ask.digest != button.digest:
                 return Reaction(t("telegram.press.changed"), alert=True)
             if not card_of(ask, sender.directory).choices and ask.settlement is not None:
@@ -77,6 +79,8 @@ class CardAnswers:
             return found
         ask, sender = found
         async with sender.lock:
+            if _is_another(ask, sender):
+                return await _show_changed(ask, sender)
             if not card_of(ask, sender.directory).choices and ask.settlement is not None:
                 return Reaction(settled_words(member, ask, sender.directory))
             if number <= sender.delivery.heard:
@@ -120,6 +124,8 @@ class CardAnswers:
         try:
             accepted = await self._desk_of(member).answer(ask.id, answer, ask.digest)
         except (Conflict, TooLate) as error:
+            if _is_another(error.ask, sender):
+                return await _show_changed(error.ask, sender)
             await self._board.refresh(error.ask)
             return Reaction(str(error), alert=True)
         except DeskError as error:
@@ -130,6 +136,16 @@ class CardAnswers:
             return Reaction(t("telegram.press.failed"), alert=True)
         await self._board.refresh(accepted.ask)
         return Reaction(settled_words(member, accepted.ask, sender.directory))
+
+
+def _is_another(ask: Ask, sender: CardSender) -> bool:
+    """Whether the card shows something else under the same id."""
+    return sender.ask is not None and sender.ask.digest != ask.digest
+
+
+async def _show_changed(ask: Ask, sender: CardSender) -> Reaction:
+    await sender.start_over(ask)
+    return Reaction(t("telegram.press.changed"), alert=True)
 
 
 def settled_words(member: Member, ask: Ask, directory: str | None) -> str:

@@ -120,6 +120,11 @@ class CardSender:
             self.ask = ask
         self.wake()
 
+    async def start_over(self, ask: Ask) -> None:
+        """Another request has its id: it is shown from its first step."""
+        self.ask = ask
+        await self.advance(CardState(revision=self.state.revision + 1))
+
     def wake(self) -> None:
         self._changed.set()
 
