@@ -120,12 +120,18 @@ class CardSender:
             self.ask = ask
         self.wake()
 
+    async def start_over(self, ask: Ask) -> None:
+        """Another request has its id: it is shown from its first step."""
+        self.ask = ask
+        await self.advance(CardState(revision=self.state.revision + 1))
+
     def wake(self) -> None:
         self._changed.set()
 
-    async def advance(self, state: CardState) -> None:
-        """A person got further in answering."""
-        self.delivery = deliveries.advance(self.delivery, self.state, state)
+    async def advance(self, state: CardState, heard: int = 0) -> None:
+        """A person got further in answering. `heard`: by this reply."""
+        advanced = deliveries.advance(self.delivery, self.state, state)
+        self.delivery = replace(advanced, heard=max(advanced.heard, heard))
         await self._save()
         self.wake()
 

@@ -47,6 +47,8 @@ class Delivery(Struct, frozen=True):
     """The revision at which the state came to its current step."""
     ticks: dict[str, int] = {}
     """The revision at which each row of this step was ticked or unticked last."""
+    heard: int = 0
+    """The newest reply that was used. One that comes again after a crash must not fill in the next field, too."""
     is_closed: bool = False
     again: bool = False
     """Someone wants to see it once more, at the end of the chat."""

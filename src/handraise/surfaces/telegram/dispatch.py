@@ -181,7 +181,7 @@ class UpdateDispatch:
         incoming = read_message(update, message)
         card = await self._ledger.card_at(message.chat.id, incoming.reply_to) if incoming.reply_to else None
         if card is not None and not self._is_known_command(incoming.text):
-            reaction = await self._answers.reply(member, *card, incoming.text)
+            reaction = await self._answers.reply(member, *card, incoming.text, incoming.number)
             await self._say(incoming.place, reaction.text, incoming.number)
         elif is_begun:
             await self._side.interrupted(member, incoming)
