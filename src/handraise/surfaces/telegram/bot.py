@@ -90,6 +90,7 @@ class TelegramBot:
         self._board = CardBoard(
             self._reading, self._ledger, self._outbox, self._people, self._reach, clock, entropy, links, second
         )
+        self._outbox.arrived = lambda chat, message: self._board.movements.note(chat, message, clock())
         self._poller: UpdatePoller | None = None
         self._stack = AsyncExitStack()
         self._tasks: list[asyncio.Task[None]] = []

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handraise.desk.interface import Conflict, Desk, DeskError, NotFound, TooLate
 from handraise.model.actors import is_me
@@ -50,7 +51,7 @@ class CardAnswers:
             return found
         ask, sender = found
         async with sender.lock:
-            await sender.find(message)
+            await sender.find(message, button)
             if _is_another(ask, sender):
                 return await _show_changed(ask, sender)
             if ask.digest != button.digest:
@@ -59,16 +60,17 @@ class CardAnswers:
                 return Reaction(settled_words(member, ask, sender.directory), alert=True)
             now = sender.state.revision
             if not deliveries.still_counts(sender.delivery, button.revision, now, button.act, button.argument):
+                sender.wake()
                 return Reaction(t("telegram.press.stale"))
-            shown_at = deliveries.shown_since(sender.delivery, message)
             result = press(
                 ask,
                 sender.directory,
                 sender.state,
                 button.act,
                 button.argument,
-                shown_at=shown_at or self._clock(),
+                shown_at=sender.still_since(message),
                 now=self._clock(),
+                same_hand=sender.state.by in (0, member.number),
             )
             return await self._carry_out(member, ask, sender, result)
 
@@ -109,9 +111,9 @@ class CardAnswers:
                 return Reaction(sentence)
             case _ if not member.may("approver"):
                 return Reaction(t(f"error.role.{member.role}", needed="approver"), alert=True)
-            case Next(state=state):
-                await sender.advance(state, heard)
-                return Reaction()
+            case Next(state=state, sentence=sentence):
+                await sender.advance(replace(state, by=member.number), heard)
+                return Reaction(sentence)
             case SendAnswer(answer=answer):
                 return await self._answer(member, ask, sender, answer)
             case _:
