@@ -107,26 +107,34 @@ async def test_every_answer_reaches_the_terminal(tmp_path: Path) -> None:
         desk = served.hub.desk
         await synced(yard, served)
         async with by_hand(yard.work, yard.environment) as terminal:
+            # Rules answer for a terminal, too.
+            await terminal.say("run ruled")
+            await until_heard(terminal, heard, 1)
+            assert heard == ["True: Nothing is made here."]
+            [answered] = await desk.asks(state="answered")
+            assert isinstance(answered.settlement, Answered)
+            assert answered.settlement.source == "rule"
+
             await terminal.say("run original")
             asked = await next_ask(desk)
             assert isinstance(asked.body, Permission)
             await desk.answer(asked.id, Allow(input={"command": f"touch {yard.work}/changed", "description": "d"}))
-            await until_heard(terminal, heard, 1)
+            await until_heard(terminal, heard, 2)
             assert [(yard.work / name).exists() for name in ("original", "changed")] == [False, True]
 
             await terminal.say("run denied")
             asked = await next_ask(desk)
             await desk.answer(asked.id, Deny("Not in this folder."))
-            await until_heard(terminal, heard, 2)
-            assert heard[1] == "True: Not in this folder."
+            await until_heard(terminal, heard, 3)
+            assert heard[2] == "True: Not in this folder."
             assert (await until_delivered(desk, asked.id)).delivered_at is not None
 
             await terminal.say("question")
             asked = await next_ask(desk)
             assert isinstance(asked.body, Question)
             await desk.answer(asked.id, Choices((Choice(("Blue",)),)))
-            await until_heard(terminal, heard, 3)
-            assert '"Which colour?"="Blue"' in heard[2]
+            await until_heard(terminal, heard, 4)
+            assert '"Which colour?"="Blue"' in heard[3]
 
             await terminal.say("run stopped")
             asked = await next_ask(desk)
@@ -140,18 +148,10 @@ async def test_every_answer_reaches_the_terminal(tmp_path: Path) -> None:
             assert isinstance(asked.body, Permission)
             assert asked.body.suggestions
             await desk.answer(asked.id, Allow(suggestions=tuple(range(len(asked.body.suggestions)))))
-            await until_heard(terminal, heard, 5)
-            await terminal.say("run lasting")
             await until_heard(terminal, heard, 6)
-            assert await desk.asks() == []
-
-            # Rules answer for a terminal, too.
-            await terminal.say("run ruled")
+            await terminal.say("run lasting")
             await until_heard(terminal, heard, 7)
-            assert heard[6] == "True: Nothing is made here."
-            answered = (await desk.asks(state="answered"))[-1]
-            assert isinstance(answered.settlement, Answered)
-            assert answered.settlement.source == "rule"
+            assert await desk.asks() == []
 
             # A plan is approved as it was edited here.
             await terminal.press(SHIFT_TAB, gone="? for shortcuts")

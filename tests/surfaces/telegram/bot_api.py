@@ -128,6 +128,11 @@ class BotApi:
         """Waits for anything about the server, for example a number of calls."""
         await self.world.changes.until(find, deadline, lambda: f"Last calls: {self.calls[-5:]}")
 
+    async def until_silent(self) -> None:
+        """Waits until one more call is left without an answer."""
+        before = self.silent
+        await self.until(lambda: self.silent > before)
+
     async def confirmed(self, deadline: float = DEADLINE) -> None:
         """Waits until the bot has confirmed every update."""
         await self.until(lambda: not self.world.updates.unconfirmed, deadline)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from selectors import BaseSelector
 from typing import Any
 
-FARTHEST = 30.0
+FARTHEST = 4.0
 """It never jumps over more than this: deadlines are further away, and pass only if a test wants it."""
 _IN_FLIGHT = 0.002
 """Real seconds in which something on loopback may still arrive."""

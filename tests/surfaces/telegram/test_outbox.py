@@ -32,7 +32,7 @@ from handraise.surfaces.telegram.outgoing import (
 from handraise.surfaces.telegram.pacing import PRIORITIES
 from surfaces.telegram.bot_api import TOKEN, BotApi, bot_api
 from surfaces.telegram.faults import Fault
-from surfaces.telegram.loop_clock import LoopClock, loop_clock
+from surfaces.telegram.loop_clock import LoopClock
 from surfaces.telegram.people import Someone
 
 SPEED = 50.0
@@ -40,12 +40,6 @@ SPEED = 50.0
 DEADLINE = 100.0
 """For a call: the clock never jumps that far."""
 PNG = b"\x89PNG\r\n\x1a\n" + b"x" * 20
-
-
-@pytest.fixture
-async def clock() -> AsyncIterator[LoopClock]:
-    with loop_clock() as made:
-        yield made
 
 
 @pytest.fixture
@@ -82,8 +76,7 @@ async def card(outbox: Outbox, outgoing: Any) -> SendResult:
 async def run_into(fault: Fault, api: BotApi, clock: LoopClock, times: int = 1) -> None:
     """Lets the deadline of each call pass that the server leaves without an answer."""
     if fault in ("silent", "silent-after"):
-        before = api.silent
-        await api.until(lambda: api.silent > before)
+        await api.until_silent()
         clock.pass_by(DEADLINE)
         if times > 1:
             await run_into(fault, api, clock, times - 1)
