@@ -65,8 +65,7 @@ async def test_a_reply_without_words_answers_nothing(tmp_path: Path, step: str) 
         card = await at(rig, step)
         before = card.text
         rig.ana.send_photo(b"\xff\xd8\xff", reply_to=card)
-        told = await rig.ana.private.message("Reply with text")
-        assert told.by_bot
+        await rig.ana.private.message("Reply with text")
         assert card.text == before
         assert await rig.state_of("a_1") == "open"
 
