@@ -49,6 +49,7 @@ from handraise.surfaces.telegram.formatted import LONGEST
 from present.asked import BODIES, DIALOG, LINK, NOON, NPM, TRUST, bash
 from surfaces.telegram.pressing import CardReader, grants
 from surfaces.terminal.asked import ADDRESS, CHECKS, DATABASE, NAME, PLAN, TWO_QUESTIONS
+from thorough import a_quarter
 
 BODY = "x" * 100_000
 
@@ -498,7 +499,9 @@ bodies: st.SearchStrategy[Body] = st.one_of(
     st.builds(lambda text, url: Form(text, "s", {}, url), hostile, hostile),
 )
 moves = st.lists(st.tuples(st.integers(0, 40), st.sampled_from([0.0, 0.3, 1.4, 1.6]), st.none() | hostile), max_size=12)
-slow = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+slow = settings(
+    max_examples=a_quarter(), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 
 @slow
