@@ -154,7 +154,9 @@ def copy_used(delivery: Delivery, message: int, shown: str, at: datetime) -> Del
     """
     if message not in known_messages(delivery):
         return replace(delivery, copies=(*delivery.copies, CardCopy(message, shown, at)), is_closed=False)
-    copies = tuple(_used(each, shown or each.shown, at) if each.message == message else each for each in delivery.copies)
+    copies = tuple(
+        _used(each, shown or each.shown, at) if each.message == message else each for each in delivery.copies
+    )
     return replace(delivery, copies=copies)
 
 
