@@ -1,4 +1,4 @@
-"""Nobody grants by accident: presses that race with edits, other hands in a group, moving cards, jumping clocks."""
+"""Nobody grants by accident: presses that race with edits, other hands, cards that move, clocks that jump."""
 
 from pathlib import Path
 
