@@ -87,6 +87,19 @@ class CardServices(Struct, frozen=True):
     """How long a second of waiting takes; shorter in tests."""
 
 
+class _LastRendered(Struct, frozen=True):
+    """An open card as it was rendered last, and from what: a large one takes long."""
+
+    ask: Ask
+    origin: AskOrigin
+    state: str
+    may_answer: bool
+    card: RenderedCard
+
+    def fits(self, ask: Ask, origin: AskOrigin, state: str, may_answer: bool) -> bool:
+        return self.ask is ask and (self.origin, self.state, self.may_answer) == (origin, state, may_answer)
+
+
 class CardSender:
     """One card. `ask` is None if it no longer exists. Call `wake` after changing anything; `run` ends when closed."""
 
@@ -100,6 +113,7 @@ class CardSender:
         """Held while one person's act is carried out."""
         self._services = services
         self._changed = asyncio.Event()
+        self._rendered: _LastRendered | None = None
         self._failures = 0
         self._done = False
         self._stopping = False
@@ -203,9 +217,12 @@ class CardSender:
             return retired_card()
         if self.ask.settlement is not None:
             return settled_card(self.ask, self.origin)
-        link = card_link(self._services.links, self.ask.id)
         may_answer = self._services.people.may_answer_at(self.delivery.place)
-        return open_card(self.ask, self.origin, self.state, link, with_buttons=may_answer)
+        if self._rendered is None or not self._rendered.fits(self.ask, self.origin, self.delivery.state, may_answer):
+            link = card_link(self._services.links, self.ask.id)
+            card = open_card(self.ask, self.origin, self.state, link, with_buttons=may_answer)
+            self._rendered = _LastRendered(self.ask, self.origin, self.delivery.state, may_answer, card)
+        return self._rendered.card
 
     async def _send_whole(self) -> None:
         """All messages of the card, without those of another card in between."""

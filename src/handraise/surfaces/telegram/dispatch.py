@@ -150,7 +150,8 @@ class UpdateDispatch:
 
     async def _message(self, update: Update, message: BotMessage, is_begun: bool) -> None:
         if message.migrate_to_chat_id is not None:
-            await self._board.move(ChatPlace(message.chat.id), ChatPlace(message.migrate_to_chat_id))
+            if self._people.uses(message.chat.id):
+                await self._board.move(ChatPlace(message.chat.id), ChatPlace(message.migrate_to_chat_id))
             return
         sender = message.from_
         if sender is None or sender.is_bot or message.sender_chat is not None:
@@ -204,7 +205,7 @@ class UpdateDispatch:
     async def _membership(self, change: ChatMemberUpdated) -> None:
         if change.new_chat_member.status in _PRESENT:
             self._reach.regain(change.chat.id)
-        else:
+        elif self._people.uses(change.chat.id):
             self._reach.lose(change.chat.id, change.new_chat_member.status)
 
     async def _stopped(self, stopped: GenerationStopped) -> None:

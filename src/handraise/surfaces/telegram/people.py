@@ -110,6 +110,11 @@ class People:
             (name, route.chat) for name, route in routes
         }
 
+    def uses(self, chat: int) -> bool:
+        """Whether the bot has anything to do with a chat, by its number."""
+        configured = (*self._config.chats, *self._config.routes.values())
+        return chat in self._members or chat in {at.chat for each in configured for at in (each, self.now_at(each))}
+
     def reader(self, place: ChatPlace) -> Member | None:
         """The only person who reads there; None for groups."""
         return self.member(next((number for number, chat in self.private.items() if chat == place.chat), None))
