@@ -58,8 +58,10 @@ async def test_a_token_that_fails_is_shown_on_every_page(tmp_path: Path) -> None
             await until(hub, "trouble")
             page = await screen.open(hub.up, "/")
             notice = page.locator(".never-asks")
-            await expect(notice).to_contain_text("Telegram: The bot's token isn't accepted. Run")
+            await expect(notice).to_contain_text("Telegram: Telegram rejects the bot's token. Run")
             await shoot(page, "telegram-trouble")
             await page.goto(f"{hub.up.base}/admin/settings")
-            await expect(page.get_by_role("region", name="Telegram")).to_contain_text("The bot's token isn't accepted.")
+            await expect(page.get_by_role("region", name="Telegram")).to_contain_text(
+                "Telegram rejects the bot's token."
+            )
             await shoot(page, "telegram-trouble-admin")

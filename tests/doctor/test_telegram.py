@@ -50,8 +50,8 @@ async def test_who_has_not_written_yet_is_told() -> None:
     async with bot_api() as api:
         api.someone(1001, "Ana")
         found = lines(await findings(api, names={"1001": "ana"}))
-        sentence = "ana (1001) hasn't written to the bot yet, and gets no requests."
-        assert found[1] == ("warn", f"{sentence} → They open https://t.me/{BOT.username} and press Start.")
+        sentence = "ana (1001) hasn't started the bot yet and gets no requests."
+        assert found[1] == ("warn", f"{sentence} → Ask them to open https://t.me/{BOT.username} and press Start.")
 
 
 async def test_a_chat_without_the_bot_and_one_that_moved_are_errors() -> None:
@@ -62,7 +62,7 @@ async def test_a_chat_without_the_bot_and_one_that_moved_are_errors() -> None:
         found = lines(await findings(api, chats=(-100999, group.number)))
         assert found[1][0] == "fail"
         assert "can't write to chat -100999: Bad Request: chat not found. → Add @" in found[1][1]
-        moving = f"Chat {group.number} has a new number, {moved.number}. → Change the number in [telegram]."
+        moving = f"Chat {group.number} has a new ID: {moved.number}. → Change the ID in [telegram]."
         assert found[2] == ("fail", moving)
 
 
@@ -83,8 +83,8 @@ async def test_topics_without_a_forum_and_nobody_who_may_answer_are_warned_of() 
         assert [each for each in found if each[0] == "warn"] == [
             ("warn", "session_topics is on, but no chat has topics. → Turn on topics in the group, or set [telegram]"
              " session_topics = false."),
-            ("warn", "Nobody can answer in Telegram: [telegram] allowed is empty. → Add the numbers of your Telegram"
-             " users to allowed."),
+            ("warn", "Nobody can answer in Telegram: [telegram] allowed is empty. → Add your Telegram user ID to"
+             " allowed, or run: handraise telegram setup"),
         ]  # fmt: skip
 
 

@@ -28,6 +28,6 @@ async def test_a_request_whose_line_was_damaged_is_asked_because_claude_says_tha
         async with hub(HubConfig(tmp_path / "state", program, home.environment, rules=[NEVER])) as opened:
             ask = await begin(opened, home)
             assert differences(await finish(opened, ask)) == [
-                "Claude says that it waits for an answer, but no request is open here.",
-                "Claude was waiting for a request that the hub didn't know. It is open now.",
+                "Claude says it's waiting for an answer, but no request is open here.",
+                "Claude was waiting for a request that the hub didn't know about. It is open now.",
             ]

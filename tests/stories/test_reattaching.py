@@ -81,7 +81,9 @@ async def test_a_request_that_the_hub_did_not_know_is_asked(home: House) -> None
 
     async with home.open_hub() as second:
         contents = await seen(second.desk, lambda content: bool(differences([content])), ask.session)
-        assert differences(contents) == ["Claude was waiting for a request that the hub didn't know. It is open now."]
+        assert differences(contents) == [
+            "Claude was waiting for a request that the hub didn't know about. It is open now."
+        ]
         assert [each.id for each in await second.desk.asks(session=ask.session)] == [ask.id]
         await finish(second, ask)
 

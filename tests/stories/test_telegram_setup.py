@@ -11,6 +11,7 @@ from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.desk.interface import Desk
 from handraise.model.items import Text
+from handraise.texts import t
 from stories.serving_house import command, desk, serve, settle_in, stop_all, surroundings
 from surfaces.telegram.bot_api import BOT, TOKEN, bot_api
 
@@ -62,7 +63,7 @@ async def test_from_a_token_to_the_first_answer(tmp_path: Path) -> None:
             await owner.start("Choose a database.", str(tmp_path / "work"))
             card = await ana.private.message("Which database?")
             # Right after it has appeared, a press doesn't count yet.
-            while "just appeared" in await ana.press(card, "1. SQLite").toast():
+            while await ana.press(card, "1. SQLite").toast() == t("telegram.press.early"):
                 pass
             await ana.private.message("Ana answered: SQLite (telegram)")
             assert "SQLite" in await heard(owner)

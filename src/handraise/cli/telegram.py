@@ -27,23 +27,24 @@ def telegram() -> None:
     "--token-file",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="A file with the token, which only you can read (default: asks, or reads stdin).",
+    help="A file with the token that only you can read (default: ask, or read stdin).",
 )
 @api_option
 @click.option(
     "--role",
     type=click.Choice(["viewer", "approver", "admin"]),
-    default="approver",
-    help="Role of the person who sends the code: viewer, approver (default) or admin.",
+    help="Role of the person who sends the code: viewer, approver (default) or admin (can also start sessions).",
 )
 @click.option("--project", metavar="NAME", help="Send only this project's requests to the chat or topic.")
-@click.option("--yes", is_flag=True, help="Add the person who sends the code, without asking.")
-@click.option("--timeout", type=click.FloatRange(min=1), default=600, help="Seconds to wait for the code (600).")
+@click.option("--yes", is_flag=True, help="Add the person who sends the code without asking.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=1), default=600, help="Seconds to wait for the code (default: 600)."
+)
 @state_option
 def setup(
     token_file: Path | None,
     api: str | None,
-    role: str,
+    role: str | None,
     project: str | None,
     yes: bool,
     timeout: float,
@@ -84,7 +85,7 @@ def test(api: str | None) -> None:
             click.echo(f"{written}  sent")
         except TelegramError as error:
             failed += 1
-            click.echo(f"{written}  {' '.join(trouble(error, api or settings.api))}", err=True)
+            click.echo(f"{written}  {' '.join(trouble(error, api or settings.api, chat=chat))}", err=True)
     sys.exit(1 if failed else 0)
 
 
@@ -94,10 +95,12 @@ def test(api: str | None) -> None:
 @json_option
 def status(api: str | None, state: str | None, as_json: bool) -> None:
     """Show the bot, its people and its chats, and what is wrong with them."""
+    from msgspec.structs import replace
+
     from handraise.doctor.telegram import check_telegram
 
     settings, bot = _bot(api)
-    findings = check_telegram(settings, "", bot)
+    findings = check_telegram(replace(settings, api=api or settings.api), "", bot)
     running = _running(state_folder(state))
     members = [
         {"number": each, "name": settings.name_of(each), "role": settings.role_of(each)}
@@ -112,7 +115,7 @@ def status(api: str | None, state: str | None, as_json: bool) -> None:
             if finding.advice:
                 click.echo(f"      → {finding.advice}")
         for member in members:
-            click.echo(f"user  {member['name']} ({member['number']}), {member['role']}")
+            click.echo(f"user  {_called(str(member['name']), str(member['number']))}, {member['role']}")
         click.echo(f"hub   {_hub_sentence(running)}")
     sys.exit(1 if any(each.verdict == "fail" for each in findings) else 0)
 
@@ -142,6 +145,10 @@ def _address(api: str | None) -> str | None:
     return api
 
 
+def _called(name: str, number: str) -> str:
+    return name if name == number else f"{name} ({number})"
+
+
 def _running(state: Path) -> dict[str, Any] | None:
     """What the running hub says of its bot."""
     from handraise.cli.client import HubClient, HubError, NoHub
@@ -159,5 +166,5 @@ def _hub_sentence(running: dict[str, Any] | None) -> str:
     if running["trouble"]:
         return f"The running hub: {running['trouble']}"
     if not running["enabled"]:
-        return "The running hub doesn't use the bot yet. Restart it."
+        return "The running hub doesn't use the bot yet. Restart it. Sessions keep running."
     return f"The running hub is connected as @{running['bot']}." if running["bot"] else "The running hub is connecting."

@@ -53,6 +53,15 @@ class WrittenTelegram:
     def api(self) -> str:
         return str(self.get("api", PUBLIC_API))
 
+    @property
+    def token_path(self) -> Path:
+        """Where a new token is saved."""
+        return beside_settings(self._token_name, self._environ)
+
+    @property
+    def _token_name(self) -> str:
+        return str(self.in_file("token_file", _PRIVATE))
+
     def token(self) -> str | None:
         """The token in effect, if there is one; raises SettingsRefused."""
         source = self._variables if {"token", "token_file"} & self._variables.keys() else self._written
@@ -70,9 +79,8 @@ class WrittenTelegram:
         changes = dict(changes)
         files: dict[str, str | None] = {}
         if token is not None:
-            name = str(self.in_file("token_file", _PRIVATE))
-            files[str(beside_settings(name, self._environ))] = f"{token}\n"
-            changes |= {"token": None, "token_file": name}
+            files[str(self.token_path)] = f"{token}\n"
+            changes |= {"token": None, "token_file": self._token_name}
         private = tuple(files)
         try:
             text = with_values(self._layers.file, _SECTION, changes)

@@ -25,6 +25,12 @@ _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _POLL = 20
 _PAUSE = 2.0
 _MOST_FAILURES = 10
+_DEFAULT_ROLE = "approver"
+_CAN = {
+    "viewer": "reads, but can't answer",
+    "approver": "answers requests, but can't start sessions",
+    "admin": "answers requests, and starts and stops sessions",
+}
 
 
 class _TokenRejected(click.ClickException):
@@ -37,7 +43,7 @@ class SetupWishes(Struct, frozen=True):
     state: Path
     api: str | None = None
     token_file: Path | None = None
-    role: str = "approver"
+    role: str | None = None
     project: str | None = None
     is_sure: bool = False
     seconds: float = 600
@@ -105,7 +111,7 @@ class TelegramSetup:
                 click.echo(error.message)
         if not sys.stdin.isatty():
             return (*self._connect(_checked(sys.stdin.readline())), True)
-        click.echo("In Telegram, open https://t.me/BotFather, send /newbot and answer its questions.")
+        click.echo("In Telegram, open https://t.me/BotFather, send /newbot, and answer its questions.")
         click.echo("Then paste the token here. It isn't shown.")
         return (*self._connect_typed(), True)
 
@@ -123,7 +129,9 @@ class TelegramSetup:
             bot = api.call("getMe")
         except TelegramError as error:
             if isinstance(error, TelegramRefused) and error.is_bad_token:
-                raise _TokenRejected("Telegram rejects this token. BotFather shows it under /mybots.") from None
+                raise _TokenRejected(
+                    "Telegram rejects this token. Copy it again: BotFather shows it under /mybots."
+                ) from None
             raise click.ClickException(" ".join(trouble(error, self._address))) from None
         click.echo(f"Connected as @{reveal(bot['username'])}: https://t.me/{bot['username']}")
         return api, bot
@@ -167,14 +175,20 @@ class TelegramSetup:
         allowed = list(self._written.in_file("allowed", ()))
         if found.user in self._written.get("allowed", ()):
             click.echo(f"{found.sender} can already use the bot.")
-            return {}
-        if not self._confirm(f"Let them use the bot as {self._wishes.role}?"):
+            return self._role(found)
+        role = self._wishes.role or _DEFAULT_ROLE
+        if not self._confirm(f"Let them use the bot as {role} ({_CAN[role]})?"):
             return {}
         names = {**self._written.in_file("names", {}), str(found.user): self._ask_name(found)}
         changes: dict[str, object] = {"allowed": [*allowed, found.user], "names": names}
-        if self._wishes.role != "approver":
-            changes["roles"] = {**self._written.in_file("roles", {}), str(found.user): self._wishes.role}
-        return changes
+        return changes | self._role(found)
+
+    def _role(self, found: CodeMessage) -> dict[str, object]:
+        """The change of their role, if the command names another one."""
+        roles = self._written.in_file("roles", {})
+        if self._wishes.role in (None, roles.get(str(found.user), _DEFAULT_ROLE)):
+            return {}
+        return {"roles": {**roles, str(found.user): self._wishes.role}}
 
     def _ask_name(self, found: CodeMessage) -> str:
         in_use = {*self._written.get("names", {}).values()}
@@ -184,7 +198,7 @@ class TelegramSetup:
             typed = click.prompt("Their name in Handraise", default=default)
             if (name := _fit(typed)) and name not in in_use:
                 return name
-            click.echo("That name is taken or can't be used. Choose another one.")
+            click.echo("That name is taken or can't be used. Choose another.")
         return default
 
     def _place(self, found: CodeMessage) -> dict[str, object]:
@@ -213,6 +227,9 @@ class TelegramSetup:
         except NotSaved as error:
             click.echo(f"{self._written.file} was not changed: {error}\nAdd these lines to it:\n", err=True)
             click.echo("\n".join(error.lines), err=True)
+            if token is not None:
+                private = self._written.token_path
+                click.echo(f"\nPut the token into {private}, then run: chmod 600 {private}", err=True)
             sys.exit(1)
         click.echo(f"Saved in {self._written.file}:")
         for line in assignments(saved):
@@ -257,7 +274,9 @@ class CodeReader:
                     if not found.is_private:
                         self._next(0)
                     return found
-        raise click.ClickException("Nobody sent the code in time. Nothing was changed. Run this again.")
+        raise click.ClickException(
+            "The code expired: nobody sent it in time. Nothing was changed. Run this again for a new code."
+        )
 
     def _next(self, seconds: int) -> list[dict[str, Any]]:
         try:
@@ -287,7 +306,7 @@ class CodeReader:
         if error.is_conflict and not self._has_warned:
             self._has_warned = True
             click.echo(
-                "Another program receives this bot's messages, for example a hub. Stop it; setup continues by itself."
+                "Another program, such as a hub, is receiving this bot's messages. Stop it, and setup continues."
             )
 
 
@@ -324,7 +343,7 @@ def _typed_token() -> str:
 def _checked(typed: str) -> str:
     token = typed.strip()
     if not TOKEN.fullmatch(token):
-        raise _TokenRejected("This isn't a bot's token. It looks like 123456789:ABC…")
+        raise _TokenRejected("This isn't a bot token. It should look like 123456789:ABC… Copy it from BotFather.")
     return token
 
 

@@ -206,5 +206,5 @@ def _shown(key: SettingKey, settings: Settings) -> object:
     for name in key.path:
         value = getattr(value, name)
     if key.is_secret:
-        return "set" if value else "not set"
+        return "set" if value else None
     return value

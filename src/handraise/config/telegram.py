@@ -14,7 +14,7 @@ PUBLIC_API = "https://api.telegram.org"
 _HOURS = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0-9])")
 
 Text = Annotated[str, Meta(min_length=1)]
-TokenText = Annotated[str, Meta(pattern=rf"^{TOKEN.pattern}$", description="as BotFather gave it")]
+TokenText = Annotated[str, Meta(pattern=rf"^{TOKEN.pattern}$", description="from BotFather, such as 123456789:ABC…")]
 PlaceText = Annotated[str, Meta(pattern=r"^-?[0-9]+(:[0-9]+)?$")]
 MemberRole = Literal["viewer", "approver", "admin"]
 Chats = Annotated[
@@ -109,8 +109,7 @@ def _complaints(settings: TelegramSettings) -> Iterator[str]:
         yield "token and token_file are both set. Remove one of them."
     if settings.is_on and not settings.allowed and not settings.chats:
         yield (
-            "has a bot, but nobody may use it. Run `handraise telegram setup`, or set allowed to the numbers of your"
-            " Telegram users."
+            "has a bot, but nobody can use it. Run `handraise telegram setup`, or add your Telegram user ID to allowed."
         )
     yield from _wrong_people(settings)
     if settings.quiet_hours is not None and len({*hours(settings.quiet_hours)}) == 1:
@@ -127,11 +126,11 @@ def _complaints(settings: TelegramSettings) -> Iterator[str]:
 def _wrong_people(settings: TelegramSettings) -> Iterator[str]:
     for number in settings.allowed:
         if number <= 0:
-            yield f"allowed must be the numbers of users. {number} is a group; put it into chats."
+            yield f"allowed takes user IDs. {number} is a group; add it to chats."
     for key, numbers in (("names", settings.names), ("roles", settings.roles)):
         for written in numbers:
             if written not in map(str, settings.allowed):
-                yield f"{key} has {written!r}, which isn't a user in allowed. Add the number there or remove it here."
+                yield f"{key} has {written!r}, which isn't a user in allowed. Add it there or remove it here."
     seen = set()
     for number in settings.member_numbers:
         try:
@@ -139,10 +138,10 @@ def _wrong_people(settings: TelegramSettings) -> Iterator[str]:
         except BadName as error:
             yield f"names: {error}"
         if (name := settings.name_of(number)) in seen:
-            yield f"names calls two users {name!r}. Give them different names, for the audit log."
+            yield f"names calls two users {name!r}. Use different names, so the audit log can tell them apart."
         seen.add(name)
     if any(chat == 0 for chat, _ in settings.places):
-        yield "chats must be the numbers of chats. 0 isn't one."
+        yield "chats takes chat IDs. 0 isn't one."
 
 
 def _is_zone(name: str) -> bool:

@@ -13,6 +13,7 @@ from handraise.texts import span, t
 _NAME = "telegram"
 _SECONDS = 5.0
 _MOST_SKEW = 120.0
+_SERVER_ERROR = 500
 
 
 def check_telegram(settings: TelegramSettings, token: str, api: TelegramApi | None = None) -> list[Finding]:
@@ -30,14 +31,16 @@ def check_telegram(settings: TelegramSettings, token: str, api: TelegramApi | No
     return [*findings, *_hints(settings, bot, reached), *_clock(api.skew)]
 
 
-def trouble(error: TelegramError, api: str) -> tuple[str, str]:
-    """What went wrong with a call, and the next step."""
+def trouble(error: TelegramError, api: str, *, chat: int | None = None) -> tuple[str, str]:
+    """What went wrong with a call, to a chat if it was to one, and the next step."""
     if not isinstance(error, TelegramRefused):
         return t("doctor.telegram.unreachable", api=api, why=str(error)), t("doctor.telegram.network")
     if error.is_bad_token:
         return t("doctor.telegram.bad_token"), t("doctor.telegram.new_token")
     if error.is_conflict:
         return t("doctor.telegram.conflict"), t("doctor.telegram.one_program")
+    if chat is not None and error.retry_after is None and error.code < _SERVER_ERROR:
+        return t("doctor.telegram.no_chat", chat=chat, why=reveal(error.reason)), t("doctor.telegram.see_status")
     return t("doctor.telegram.refused", why=reveal(error.reason)), t("doctor.telegram.later")
 
 

@@ -112,7 +112,7 @@ def test_long_evidence_is_a_file_and_its_start_is_shown(body: Permission, name: 
     card = render(ask_of(body), HERE, CardState())
 
     assert [file.name for file in card.files] == [name]
-    assert f"Shortened. The whole text is in {name}." in card.parts[-1].text
+    assert f"Shortened. The full text is in {name}." in card.parts[-1].text
     assert len(card.parts) == 1
     assert len(card.files[0].data) > 8000
 
@@ -153,7 +153,7 @@ def test_a_question_that_is_too_long_is_in_a_file_as_a_whole() -> None:
     assert file.data.count(b"x") == file.data.count(b"y") == 9000
     assert "Shortened" not in reader.text
     reader.tap("1. A")
-    assert "Shortened. The whole text is in question.txt." in reader.text
+    assert "Shortened. The full text is in question.txt." in reader.text
 
 
 def test_how_long_an_ask_waits() -> None:

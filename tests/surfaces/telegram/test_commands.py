@@ -66,10 +66,10 @@ def test_a_new_session_may_name_its_project(rest: str, wanted: NewRequest) -> No
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("sesions", "There is no command /sesions. Did you mean /sessions?"),
+        ("sesions", "Unknown command /sesions. Did you mean /sessions?"),
         (
             "xyzzy",
-            "There is no command /xyzzy. Available: /new /sessions /inbox /mode /interrupt /stop /resume /mute /help",
+            "Unknown command /xyzzy. Available: /new /sessions /inbox /mode /interrupt /stop /resume /mute /help",
         ),
     ],
 )

@@ -46,6 +46,7 @@ from handraise.surfaces.telegram.conversation import (
     step_of,
 )
 from handraise.surfaces.telegram.formatted import LONGEST
+from handraise.texts import t
 from present.asked import BODIES, DIALOG, LINK, NOON, NPM, TRUST, bash
 from surfaces.telegram.pressing import CardReader, grants
 from surfaces.terminal.asked import ADDRESS, CHECKS, DATABASE, NAME, PLAN, TWO_QUESTIONS
@@ -92,7 +93,7 @@ def test_a_closed_question_takes_its_options_only() -> None:
 
 def test_a_question_without_options_takes_a_reply() -> None:
     reader = CardReader(Question((NAME,)))
-    assert "Reply to this message: Your answer" in reader.text
+    assert "Your answer\nReply to this message." in reader.text
     assert reader.labels == []
 
     assert isinstance(reader.reply("  "), Toast)
@@ -105,7 +106,7 @@ def test_several_options_are_ticked_and_sent_with_done() -> None:
     reader = CardReader(Question((CHECKS,)))
 
     reader.tap("Done")
-    assert reader.toast == "Select one or more first."
+    assert reader.toast == t("telegram.press.none_ticked")
     reader.tap("⬜️ 3", "⬜️ 1", "⬜️ 2", "✅ 1")
     reader.tap("Done")
 
@@ -203,7 +204,7 @@ def test_denying_with_a_reason() -> None:
     reader = CardReader(NPM)
 
     reader.tap("Deny with a reason", after=0)
-    assert "Reply to this message: Why? Claude reads it." in reader.text
+    assert "Why? Claude reads it.\nReply to this message." in reader.text
     reader.reply("Use pnpm")
 
     assert reader.answer == Deny("Use pnpm")
@@ -229,7 +230,7 @@ def test_a_message_that_has_just_appeared_allows_nothing(early: float) -> None:
     reader = CardReader(NPM)
 
     reader.tap("Allow once", after=early)
-    assert reader.toast == "This has just appeared. Tap again."
+    assert reader.toast == t("telegram.press.early")
     assert reader.answer is None
     reader.tap("Allow once", after=1.5)
 
@@ -323,7 +324,7 @@ def test_a_plan_is_sent_back_with_what_should_change() -> None:
     reader = CardReader(PLAN)
 
     reader.tap("Send back")
-    assert "Reply to this message: What should change?" in reader.text
+    assert "What should change?\nReply to this message." in reader.text
     assert isinstance(reader.reply(" "), Toast)
     reader.reply("Fewer steps")
 

@@ -97,7 +97,7 @@ def test_files_that_an_answer_shows_are_found(text: str, paths: tuple[str, ...])
 
 def test_the_end_of_a_session_says_how_and_what_to_do() -> None:
     stopped = SessionOver(1, SessionEnded("stopped", "ana stopped it", 0, "ana"), cut_off=False)
-    assert texts(final_answer(stopped, "Fix it")) == ["Fix it\nStopped: ana stopped it\n/resume to continue it."]
+    assert texts(final_answer(stopped, "Fix it")) == ["Fix it\nStopped: ana stopped it\nSend /resume to continue."]
     assert final_answer(stopped, "Fix it").silent
 
 

@@ -20,6 +20,7 @@ from handraise.surfaces.telegram.outgoing import (
     SendText,
     Undeliverable,
 )
+from handraise.texts import t
 from surfaces.telegram.session_bed import (
     BO,
     CY,
@@ -61,14 +62,14 @@ async def test_new_without_words_asks_for_them(bed: SessionBed) -> None:
 async def test_new_without_a_project_says_how_to_add_one(tmp_path: Path) -> None:
     async with session_bed(tmp_path) as bed, bed.running():
         await bed.write("/new fix it")
-        assert bed.outbox.texts == ["There is no project yet. Add one with: handraise project add"]
+        assert bed.outbox.texts == [t("telegram.session.no_project")]
 
 
 async def test_an_unknown_command_and_help_say_what_exists(bed: SessionBed) -> None:
     async with bed.running():
         await bed.write("/sesions")
         await bed.write("/start", CY)
-        assert bed.outbox.texts[0] == "There is no command /sesions. Did you mean /sessions?"
+        assert bed.outbox.texts[0] == "Unknown command /sesions. Did you mean /sessions?"
         assert "/new – Start a session" in bed.outbox.texts[1]
 
 
@@ -111,7 +112,7 @@ async def test_old_answers_of_an_opened_session_are_not_sent(bed: SessionBed) ->
 async def test_no_sessions_is_a_sentence(bed: SessionBed) -> None:
     async with bed.running():
         await bed.write("/sessions")
-        assert bed.outbox.texts == ["There are no sessions. Start one with /new."]
+        assert bed.outbox.texts == [t("telegram.session.no_sessions")]
 
 
 async def test_the_inbox_shows_cards_again_or_says_where_they_are(bed: SessionBed) -> None:
@@ -138,7 +139,7 @@ async def test_the_mode_is_shown_and_changed_but_never_to_never_ask(bed: Session
         assert bed.last() == ("ana", "mode", "s_1", "acceptEdits")
         await bed.write("/mode bypassPermissions")
         assert len(bed.acts) == 3
-        await bed.outbox.message("There is no such permission mode here.")
+        await bed.outbox.message("Unknown permission mode.")
         assert await bed.press("Plan only", BO, shown) == "Requires the admin role (you are an approver)."
 
 
@@ -181,7 +182,7 @@ async def test_a_session_that_has_ended_is_offered_to_be_resumed(bed: SessionBed
     async with bed.running():
         await bed.write("/new fix it")
         await bed.end("s_1")
-        await bed.outbox.message("Fix it\nStopped: ana stopped it\n/resume to continue it.")
+        await bed.outbox.message("Fix it\nStopped: ana stopped it\nSend /resume to continue.")
         await bed.write("go on")
         offer = await bed.outbox.message("“Fix it” has ended. Resume it, then send your message again.")
         assert await bed.press("Resume", at=offer) == "Resuming “Fix it”."
@@ -194,7 +195,7 @@ async def test_resume_offers_what_has_ended(bed: SessionBed) -> None:
     await put_session(bed.hub, "s_7")
     async with bed.running():
         await bed.write("/resume")
-        assert bed.outbox.texts == ["No session has ended. Just send a message to one."]
+        assert bed.outbox.texts == [t("telegram.session.nothing_to_resume")]
         await bed.end("s_7")
         await bed.write("/resume", place=GROUP)
         offer = await bed.outbox.message("Which session do you want to resume?")

@@ -33,7 +33,7 @@ async def test_free_text_after_a_stray_enter(tmp_path: Path) -> None:
         terminal.type(ENTER)
         await terminal.until("Choose with the arrow keys or a number.")
         terminal.type("0")
-        await terminal.until("In your own words", "Enter to send")
+        await terminal.until("Answer in your own words.", "Enter to send")
         await terminal.enter("DuckDB, bitte 🦆")
         await terminal.until("You answered: DuckDB")
         assert await laid.given(ask) == Choices((Choice(text="DuckDB, bitte 🦆"),))

@@ -92,7 +92,7 @@ async def test_a_hub_that_restarts_is_found_again_with_the_same_prompt_and_nothi
         ask = await laid.ask(ONE)
         await terminal.until("Which database?", READY)
         terminal.type("0")
-        await terminal.until("In your own words", "Enter to send")
+        await terminal.until("Answer in your own words.", "Enter to send")
         terminal.type("Duck")
     try:
         await terminal.until("Lost the connection to the hub", "› Duck")
