@@ -129,9 +129,7 @@ class PushSurface:
                         await asyncio.sleep(0.01)
 
     async def shown(self, ask: Ask) -> ShownCard:
-        async with asyncio.timeout(DEADLINE):
-            while not (found := await self._notification(ask)):
-                await asyncio.sleep(0.02)
+        found = await self._displayed(ask)
         text = " ".join(f"{found['title']} {found['body']}".split())
         return ShownCard(text, tuple(title for _, title in found["actions"]))
 
@@ -157,7 +155,7 @@ class PushSurface:
         try:
             async with asyncio.timeout(DEADLINE):
                 while not (text and all(word in text for word in words)):
-                    text = " ".join((await self._screen.evaluate(f"({TEXTS})({ask.id!r})"))[1:])
+                    text = " ".join((await self._texts(ask))[1:])
                     await asyncio.sleep(0.02)
         except TimeoutError:
             raise AssertionError(f"never {words}: {text}") from None
@@ -202,11 +200,28 @@ class PushSurface:
         if isinstance(ask.body, Question):
             labels = [option.label for option in ask.body.questions[0].options]
             name = str(labels.index(gesture.picks[0].labels[0]) + 1)
+        await self._displayed(ask)
         self.about_to_send()
         assert await self._screen.evaluate(f"({TAP})('{ask.id}', '{name}', {self.presses})")
 
-    async def _notification(self, ask: Ask) -> dict[str, Any] | None:
-        return next((each for each in await self._screen.notifications() if each["tag"] == ask.id), None)
+    async def _displayed(self, ask: Ask) -> dict[str, Any]:
+        """Its notification. Chromium forgets one if it is asked for its list at the very moment: it is sent again."""
+        async with asyncio.timeout(DEADLINE):
+            while not await self._texts(ask):
+                await asyncio.sleep(0.02)
+            while True:
+                for each in await self._screen.notifications():
+                    if each["tag"] == ask.id:
+                        return each
+                times = len(await self._texts(ask))
+                await self._push(await self._notice(ask))
+                while len(await self._texts(ask)) == times:
+                    await asyncio.sleep(0.02)
+
+    async def _texts(self, ask: Ask) -> list[str]:
+        """Everything that was ever shown for it."""
+        texts: list[str] = await self._screen.evaluate(f"({TEXTS})({ask.id!r})")
+        return texts
 
     async def _notice(self, ask: Ask) -> dict[str, Any]:
         return (await self._phone.until(lambda each: (each["kind"], each.get("ask")) == ("ask", ask.id))).notice
