@@ -5,7 +5,6 @@ import logging
 from datetime import UTC, time
 from pathlib import Path
 
-import apsw
 import pytest
 
 from handraise.model.answers import Allow, Deny
@@ -14,7 +13,7 @@ from handraise.surfaces.telegram.outgoing import ChatPlace
 from handraise.surfaces.telegram.people import QuietHours
 from handraise.texts import t
 from surfaces.telegram.bot_api import TOKEN
-from surfaces.telegram.bots import rigged
+from surfaces.telegram.bots import NotedSide, rigged
 from surfaces.telegram.faults import Fault
 
 LONG_PLAN = Plan("\n\n".join(f"Step {number}: {'word ' * 150}" for number in range(1, 13)))
@@ -158,7 +157,7 @@ async def test_a_damaged_ledger_is_a_clear_sentence_and_the_hub_runs_on(tmp_path
         rig.folder.mkdir()
         (rig.folder / "telegram.db").write_bytes(b"not a database, and long enough to be looked at" * 100)
         async with rig.bot() as bot:
-            assert bot.status().trouble == "The bot's database can't be used. The hub's log says why."
+            assert bot.status().trouble == t("telegram.error.ledger")
             await rig.ask()
         assert rig.api.calls == []
 
@@ -293,16 +292,16 @@ async def test_nothing_secret_is_logged(tmp_path: Path, caplog: pytest.LogCaptur
     assert "my secret words" not in logged
 
 
-async def test_a_bot_that_cannot_start_is_a_clear_sentence_and_the_hub_runs_on(tmp_path: Path) -> None:
-    async with rigged(tmp_path) as rig:
-        async with rig.bot():
-            await rig.ask()
-            await rig.ana.private.button("Allow once")
-        ledger = apsw.Connection(str(rig.folder / "telegram.db"))
-        ledger.execute("UPDATE deliveries SET content = x'00'")
-        ledger.close()
-        async with rig.bot() as bot:
-            await rig.until(lambda: bot.status().trouble == t("telegram.error.start"))
+async def test_a_bot_that_cannot_start_is_a_clear_sentence_and_the_hub_runs_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(_side: NotedSide) -> NotedSide:
+        raise RuntimeError("no memory of its sessions")
+
+    monkeypatch.setattr(NotedSide, "__aenter__", fail)
+    async with rigged(tmp_path) as rig, rig.bot() as bot:
+        await rig.ask()
+        assert bot.status().trouble == t("telegram.error.start")
         assert await rig.state_of("a_1") == "open"
 
 

@@ -569,7 +569,7 @@ def test_a_step_that_another_hand_opened_has_just_appeared() -> None:
     button = next(each for each in reader.buttons if each.act == "row")
 
     early = press_by_another(reader, button.act, button.argument, after=0.5)
-    assert early == Toast("This has just appeared. Tap again.")
+    assert early == Toast(t("telegram.press.early"))
     assert not isinstance(press_by_another(reader, button.act, button.argument, after=2), Toast)
     assert not isinstance(reader.press(button, after=0.5), Toast), "who opened it looks at it"
 

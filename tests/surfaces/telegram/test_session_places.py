@@ -35,7 +35,7 @@ async def test_a_projects_group_lists_no_other_sessions(bed: SessionBed) -> None
         assert "blog" in (await bed.outbox.message("2. Fix it")).content.text
         await bed.end("s_blog")
         await bed.write("/resume", place=SHOP)
-        await bed.outbox.message("No session has ended.")
+        await bed.outbox.message("No ended sessions.")
 
 
 async def test_a_projects_group_starts_no_other_sessions(bed: SessionBed) -> None:
