@@ -236,7 +236,7 @@ async def test_an_alarm_is_heard_although_it_is_muted(bed: SessionBed) -> None:
     async with bed.running():
         await bed.write("/mute")
         await bed.write("/new fix it")
-        await bed.outbox.message("Started “Fix it”. Progress and answers are muted here; /mute off to get them.")
+        await bed.outbox.message("Started “Fix it”. Progress and answers are muted here. /mute off to get them.")
         await bed.publish("s_1", Notice("alarm", "Something answered."), session_ended(alarm=True))
         await bed.outbox.message("🚨 Something answered.")
         await bed.outbox.message("🚨 Stopped: ana stopped it")
