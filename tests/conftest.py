@@ -35,6 +35,7 @@ COSTLY = (
     "stories",
     "browser",
     "attacks",
+    "surfaces/suite",
     "surfaces/terminal",
     "cli",
     "demo",

@@ -129,21 +129,6 @@ async def test_a_device_is_switched_on_tried_out_and_switched_off(at: PushDesk) 
         assert noted[-1] == "device removed"
 
 
-async def test_a_tap_that_was_on_its_way_when_the_notice_came_answers_nothing(at: PushDesk) -> None:
-    screen = await at.switched_on()
-    ask = await at.hub.ask(NPM, session=(await at.hub.session()).id)
-    await at.carry(screen, ask.id)
-    await screen.until(tag=ask.id)
-    # As if it had come just now: how long a test takes to tap is not known.
-    await screen.evaluate("() => { self.now = Date.now; Date.now = () => self.now() - 3_600_000; }")
-    # A window is only opened for a person.
-    await screen.evaluate("self.clients.openWindow = async (path) => { self.opened = path; return null; }")
-    await screen.click(ask.id, "yes", calm=0)
-    await screen.evaluate("() => { Date.now = self.now; }")
-    assert f"card-{ask.id}" in await screen.evaluate("self.opened")
-    assert (await at.hub.up.hub.desk.ask(ask.id)).state == "open"
-
-
 async def test_an_ask_is_shown_with_answers_and_the_one_that_is_tapped_reaches_the_hub(at: PushDesk) -> None:
     screen = await at.switched_on()
     session = await at.hub.session()

@@ -121,7 +121,7 @@ BOT = f"[telegram]\ntoken = '{TOKEN}'\n"
         (f"[telegram]\napi = 'https://api.telegram.org/bot{TOKEN}'", "without a user, a query or the token"),
     ],
 )
-def test_a_wrong_value_is_refused_with_the_next_step(text: str, sentence: str) -> None:
+def test_a_wrong_value_is_refused_with_the_next_step(text: str, sentence: str) -> None:  # lesson 57
     assert sentence in refusal(text)
 
 

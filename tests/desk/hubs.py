@@ -30,7 +30,8 @@ async def quiet_hub(tmp: Path, **settings: Any) -> AsyncIterator[Hub]:
 
 async def put_session(opened: Hub, identity: str = "s_1", **fields: Any) -> Session:
     values = {"phase": "idle", **fields}
-    session = Session(identity, None, "/work/app", f"claude-{identity}", "Fix it", NOON, NOON, **values)
+    project = values.pop("project", None)
+    session = Session(identity, project, "/work/app", f"claude-{identity}", "Fix it", NOON, NOON, **values)
     await opened.store.apply(records.changed(session))
     return session
 

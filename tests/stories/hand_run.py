@@ -2,13 +2,14 @@
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from handraise.claude.locate import locate
 from handraise.cli.client import HubClient
-from handraise.demo.pieces import Script, Scripted, say, use
+from handraise.demo.pieces import Script, Scripted, Use, say, use
 from handraise.demo.request import Conversation
 from handraise.demo.scenarios import propose
 from handraise.desk.interface import Desk
@@ -21,6 +22,7 @@ from stories.outsiders import Yard
 from surfaces.terminal.pseudo import DEADLINE, ENTER, Pseudo
 
 DIALOG = "Do you want"
+GATE = "gate"
 _READY = "❯"
 _TAKEN = 0.4
 QUESTION = {
@@ -85,9 +87,9 @@ def asking(heard: list[str]) -> Scripted:
             name, _, path = word.partition(" ")
             match name:
                 case "run":
-                    piece = use(
-                        "Bash", command=f"touch {conversation.directory}/{path} && sleep 3", description="Makes a file"
-                    )
+                    piece = _touch(f"{conversation.directory}/{path}")
+                case "hold":
+                    piece = _touch(f"{conversation.directory}/{path} && cat {conversation.directory}/{GATE}")
                 case "question":
                     piece = use("AskUserQuestion", questions=[QUESTION])
                 case "plan":
@@ -104,6 +106,20 @@ def asking(heard: list[str]) -> Scripted:
                 conversation = yield [say("Finished.")]
 
     return script
+
+
+def _touch(words: str) -> Use:
+    return use("Bash", command=f"touch {words}", description="Makes a file")
+
+
+def shut(work: Path) -> None:
+    """From here on, `hold` runs until `let_go`."""
+    os.mkfifo(work / GATE)
+
+
+async def let_go(work: Path) -> None:
+    """Ends the command that is running."""
+    await asyncio.to_thread((work / GATE).write_text, "")
 
 
 def reason(ask: Ask) -> str:

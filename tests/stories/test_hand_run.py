@@ -1,7 +1,7 @@
 """Stories of a Claude that a person runs in a terminal: it asks there and here, and the first answer counts."""
 
 import asyncio
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from socket import gethostname
 
@@ -19,7 +19,9 @@ from stories.hand_run import (
     DIALOG,
     asking,
     by_hand,
+    let_go,
     reason,
+    shut,
     synced,
     until_delivered,
     until_dialog,
@@ -32,7 +34,7 @@ from stories.serving_house import command, serve, settle_in, surroundings
 from stories.serving_house import desk as desk_of
 from surfaces.terminal.pseudo import DOWN, ENTER, ESCAPE
 
-SOON = 1.0
+SHIFT_TAB = "\x1b[Z"
 
 
 async def test_whoever_answers_first_counts(tmp_path: Path) -> None:
@@ -52,16 +54,17 @@ async def test_whoever_answers_first_counts(tmp_path: Path) -> None:
             assert (yard.work / "one").exists()
             assert (await until_delivered(desk, asked.id)).delivered_at is not None
 
-            # There first, while the command still runs: the card is withdrawn at once and says so.
-            await terminal.say("run two")
+            # There first: the card is withdrawn while the command still runs, and says so.
+            shut(yard.work)
+            await terminal.say("hold two")
             asked = await next_ask(desk)
             await terminal.until(DIALOG)
             await terminal.press(ENTER, gone=DIALOG)
-            async with asyncio.timeout(SOON):
-                assert reason(await until_settled(desk, asked.id)) == "answered in the terminal"
+            assert reason(await until_settled(desk, asked.id)) == "answered in the terminal"
             assert not heard[1:]
             with pytest.raises(TooLate):
                 await desk.answer(asked.id, Allow())
+            await let_go(yard.work)
             await until_heard(terminal, heard, 2)
 
             # Esc there: the same.
@@ -69,9 +72,25 @@ async def test_whoever_answers_first_counts(tmp_path: Path) -> None:
             asked = await next_ask(desk)
             await terminal.until(DIALOG)
             await terminal.press(ESCAPE, gone=DIALOG)
-            async with asyncio.timeout(SOON):
-                assert reason(await until_settled(desk, asked.id)) == "answered in the terminal"
+            assert reason(await until_settled(desk, asked.id)) == "answered in the terminal"
             assert not (yard.work / "three").exists()
+
+            # Both at the same moment, once the dialog takes keys: one counts, and the other is not called delivered.
+            await terminal.say("question")
+            asked = await next_ask(desk)
+            await terminal.until("Red")
+            await terminal.press(DOWN, gone="❯ 1. Red")
+            terminal.type(ENTER)
+            with suppress(TooLate):
+                await desk.answer(asked.id, Choices((Choice(("Red",)),)))
+            await until_heard(terminal, heard, 4)
+            settled = await until_settled(desk, asked.id)
+            if '"Which colour?"="Red"' in heard[-1]:
+                assert isinstance(settled.settlement, Answered)
+                await until_delivered(desk, asked.id)
+            else:
+                assert '"Which colour?"="Blue"' in heard[-1]
+                assert settled.delivered_at is None
 
             # A program that exits takes its card along.
             await terminal.say("run four")
@@ -83,30 +102,39 @@ async def test_whoever_answers_first_counts(tmp_path: Path) -> None:
 
 async def test_every_answer_reaches_the_terminal(tmp_path: Path) -> None:
     heard: list[str] = []
-    async with Yard(tmp_path, asking(heard)) as yard, yard.serve() as served:
+    rule = Rule("r", "deny", command=f"touch {tmp_path}/work/ruled", message="Nothing is made here.")
+    async with Yard(tmp_path, asking(heard), rules=[rule]) as yard, yard.serve() as served:
         desk = served.hub.desk
         await synced(yard, served)
         async with by_hand(yard.work, yard.environment) as terminal:
+            # Rules answer for a terminal, too.
+            await terminal.say("run ruled")
+            await until_heard(terminal, heard, 1)
+            assert heard == ["True: Nothing is made here."]
+            [answered] = await desk.asks(state="answered")
+            assert isinstance(answered.settlement, Answered)
+            assert answered.settlement.source == "rule"
+
             await terminal.say("run original")
             asked = await next_ask(desk)
             assert isinstance(asked.body, Permission)
             await desk.answer(asked.id, Allow(input={"command": f"touch {yard.work}/changed", "description": "d"}))
-            await until_heard(terminal, heard, 1)
+            await until_heard(terminal, heard, 2)
             assert [(yard.work / name).exists() for name in ("original", "changed")] == [False, True]
 
             await terminal.say("run denied")
             asked = await next_ask(desk)
             await desk.answer(asked.id, Deny("Not in this folder."))
-            await until_heard(terminal, heard, 2)
-            assert heard[1] == "True: Not in this folder."
+            await until_heard(terminal, heard, 3)
+            assert heard[2] == "True: Not in this folder."
             assert (await until_delivered(desk, asked.id)).delivered_at is not None
 
             await terminal.say("question")
             asked = await next_ask(desk)
             assert isinstance(asked.body, Question)
             await desk.answer(asked.id, Choices((Choice(("Blue",)),)))
-            await until_heard(terminal, heard, 3)
-            assert '"Which colour?"="Blue"' in heard[2]
+            await until_heard(terminal, heard, 4)
+            assert '"Which colour?"="Blue"' in heard[3]
 
             await terminal.say("run stopped")
             asked = await next_ask(desk)
@@ -120,80 +148,38 @@ async def test_every_answer_reaches_the_terminal(tmp_path: Path) -> None:
             assert isinstance(asked.body, Permission)
             assert asked.body.suggestions
             await desk.answer(asked.id, Allow(suggestions=tuple(range(len(asked.body.suggestions)))))
-            await until_heard(terminal, heard, 5)
-            await terminal.say("run lasting")
             await until_heard(terminal, heard, 6)
+            await terminal.say("run lasting")
+            await until_heard(terminal, heard, 7)
             assert await desk.asks() == []
 
-
-async def test_a_plan_is_approved_as_it_was_edited_here(tmp_path: Path) -> None:
-    heard: list[str] = []
-    async with Yard(tmp_path, asking(heard)) as yard, yard.serve() as served:
-        desk = served.hub.desk
-        await synced(yard, served)
-        async with by_hand(yard.work, yard.environment, mode="plan") as terminal:
+            # A plan is approved as it was edited here.
+            await terminal.press(SHIFT_TAB, gone="? for shortcuts")
+            await terminal.press(SHIFT_TAB, gone="accept edits on")
+            await terminal.until("plan mode on")
             await terminal.say("plan")
             asked = await next_ask(desk)
             assert isinstance(asked.body, Plan)
             await desk.answer(asked.id, Approve("acceptEdits", "# Another plan"))
-            await until_heard(terminal, heard, 1)
-            assert "# Another plan" in heard[0]
+            await until_heard(terminal, heard, 8)
+            assert "# Another plan" in heard[7]
             await terminal.until("accept edits on")
-
-
-async def test_rules_answer_for_a_terminal_too(tmp_path: Path) -> None:
-    heard: list[str] = []
-    rules = [Rule("r", "deny", command="touch *", message="Nothing is made here.")]
-    async with Yard(tmp_path, asking(heard), rules=rules) as yard, yard.serve() as served:
-        await synced(yard, served)
-        async with by_hand(yard.work, yard.environment) as terminal:
-            await terminal.say("run ruled")
-            await until_heard(terminal, heard, 1)
-            assert heard == ["True: Nothing is made here."]
-            [answered] = await served.hub.desk.asks(state="answered")
-            assert isinstance(answered.settlement, Answered)
-            assert answered.settlement.source == "rule"
-
-
-async def test_at_the_same_moment_one_answer_counts_and_the_other_is_not_called_delivered(tmp_path: Path) -> None:
-    heard: list[str] = []
-    async with Yard(tmp_path, asking(heard)) as yard, yard.serve() as served:
-        desk = served.hub.desk
-        await synced(yard, served)
-        async with by_hand(yard.work, yard.environment) as terminal:
-            await terminal.say("question")
-            asked = await next_ask(desk)
-            await terminal.until("Red")
-            # Once the dialog takes keys, both at once.
-            await terminal.press(DOWN, gone="❯ 1. Red")
-            terminal.type(ENTER)
-            with suppress(TooLate):
-                await desk.answer(asked.id, Choices((Choice(("Red",)),)))
-            await until_heard(terminal, heard, 1)
-            settled = await until_settled(desk, asked.id)
-            if '"Which colour?"="Red"' in heard[0]:
-                assert isinstance(settled.settlement, Answered)
-                await until_delivered(desk, asked.id)
-            else:
-                assert '"Which colour?"="Blue"' in heard[0]
-                assert settled.delivered_at is None
 
 
 async def test_without_a_hub_or_with_a_wrong_secret_the_dialog_is_alone(tmp_path: Path) -> None:
     heard: list[str] = []
-    async with Yard(tmp_path, asking(heard)) as yard:
-        async with yard.serve() as served:
-            await synced(yard, served)
-            for token in await served.auth.tokens():
-                await served.auth.revoke(token.id, Person("owner"), "test")
-            async with by_hand(yard.work, yard.environment) as terminal:
-                await terminal.say("run refused")
-                await terminal.until(DIALOG)
-                await terminal.press(ENTER, gone=DIALOG)
-                await until_heard(terminal, heard, 1)
-                assert await served.hub.desk.asks(state=None) == []
-                assert "error" not in terminal.everything.lower()
+    async with Yard(tmp_path, asking(heard)) as yard, AsyncExitStack() as stack:
+        served = await stack.enter_async_context(yard.serve())
+        await synced(yard, served)
+        for token in await served.auth.tokens():
+            await served.auth.revoke(token.id, Person("owner"), "test")
         async with by_hand(yard.work, yard.environment) as terminal:
+            await terminal.say("run refused")
+            await terminal.until(DIALOG)
+            await terminal.press(ENTER, gone=DIALOG)
+            await until_heard(terminal, heard, 1)
+            assert await served.hub.desk.asks(state=None) == []
+            await stack.aclose()
             await terminal.say("run alone")
             await terminal.until(DIALOG)
             await terminal.press(ENTER, gone=DIALOG)
@@ -213,7 +199,8 @@ async def test_a_hub_that_is_killed_leaves_the_dialog_and_the_next_hub_says_wher
             hub.neighbour.post("/api/projects", {"path": str(work), "name": "work", "options": {}})
             hub.neighbour.post("/api/projects/work/sync", {"remove": False})
             async with by_hand(work, environ) as terminal:
-                await terminal.say("run kept")
+                shut(work)
+                await terminal.say("hold kept")
                 async with desk_of(tmp_path) as before:
                     asked = await next_ask(before)
                 await terminal.until(DIALOG)
@@ -226,17 +213,16 @@ async def test_a_hub_that_is_killed_leaves_the_dialog_and_the_next_hub_says_wher
 
                     # The next hub finds what still waits, and where, without another request of Claude's.
                     assert asked.session is not None
-                    there = f"Answer in the terminal on {gethostname()}: $ touch {work}/kept && sleep 3"
-                    async with asyncio.timeout(SOON):
-                        found = await until_dialog(after, asked.session)
+                    there = f"Answer in the terminal on {gethostname()}: $ touch {work}/kept && cat {work}/gate"
+                    found = await until_dialog(after, asked.session)
                     assert (found.dialog, found.phase) == (there, "working")
                     assert "needs you" in (await command(environ, "ps"))[1]
                     assert (await command(environ, "inbox"))[1].startswith(f"✋ {there} (")
 
                     await terminal.press(ENTER, gone=DIALOG)
-                    async with asyncio.timeout(SOON):
-                        await until_dialog(after, asked.session, up=False)
+                    await until_dialog(after, asked.session, up=False)
                     assert "needs you" not in (await command(environ, "ps"))[1]
+                    await let_go(work)
                     await until_heard(terminal, heard, 1)
                     assert (work / "kept").exists()
                     assert (await until_phase(after, asked.session, "idle")).dialog == ""

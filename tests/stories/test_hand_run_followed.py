@@ -21,6 +21,21 @@ async def test_attach_answers_requests_and_offers_nothing_else_until_the_session
         desk = served.hub.desk
         await synced(yard, served)
         async with by_hand(yard.work, yard.environment) as terminal:
+            await terminal.say("question")
+            asked = await next_ask(desk)
+            assert asked.session is not None
+            # Without a screen it is said where messages go.
+            async with watching(yard, "attach", asked.session, "--plain") as person:
+                await person.until("Which colour?", "A number, then Enter.")
+                person.type("2\r")
+                await until_heard(terminal, heard, 1)
+                assert '"Which colour?"="Blue"' in heard[0]
+                await person.until("messages go there", gone="goes to Claude")
+                person.type("Hello\r")
+                person.type(CTRL_C)
+                await person.until("Ctrl-C again, or Ctrl-D, to leave.")
+                assert "goes to Claude" not in person.screen
+
             await terminal.say("run one")
             asked = await next_ask(desk)
             assert asked.session is not None
@@ -44,7 +59,7 @@ async def test_attach_answers_requests_and_offers_nothing_else_until_the_session
                 await person.until("Ctrl-C again, or Ctrl-D, to leave.")
                 assert "Hello" not in person.screen
                 assert not any(each in person.screen for each in (GUIDE, NEXT, RESUME, INTERRUPT))
-                await until_heard(terminal, heard, 1)
+                await until_heard(terminal, heard, 2)
                 terminal.type("/exit")
                 terminal.type(ENTER)
                 await until_phase(desk, asked.session, "ended")
@@ -54,24 +69,3 @@ async def test_attach_answers_requests_and_offers_nothing_else_until_the_session
                 assert WHERE not in person.screen
                 person.type(CTRL_D)
                 await person.until("Resume it with")
-
-
-async def test_attach_without_a_screen_says_where_messages_go(tmp_path: Path) -> None:
-    heard: list[str] = []
-    async with Yard(tmp_path, asking(heard)) as yard, yard.serve() as served:
-        desk = served.hub.desk
-        await synced(yard, served)
-        async with by_hand(yard.work, yard.environment) as terminal:
-            await terminal.say("question")
-            asked = await next_ask(desk)
-            assert asked.session is not None
-            async with watching(yard, "attach", asked.session, "--plain") as person:
-                await person.until("Which colour?", "A number, then Enter.")
-                person.type("2\r")
-                await until_heard(terminal, heard, 1)
-                assert '"Which colour?"="Blue"' in heard[0]
-                await person.until("messages go there", gone="goes to Claude")
-                person.type("Hello\r")
-                person.type(CTRL_C)
-                await person.until("Ctrl-C again, or Ctrl-D, to leave.")
-                assert "goes to Claude" not in person.screen

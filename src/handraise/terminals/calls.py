@@ -29,8 +29,8 @@ PREFIX = "terminal/"
 """How the references of these asks begin."""
 LOOK = 0.1
 """How often Claude's state is read while it waits, in seconds."""
-_SETTLING = 1.0
-"""How long Claude may take to write down that a dialog is gone, after it closed the connection."""
+_SETTLING = 10.0
+"""How long Claude may take, on a busy machine, to write down that a dialog is gone after it closed the connection."""
 HIDDEN = 600.0
 """How long people are asked here before a hidden dialog of a sub-agent is shown in the terminal, in seconds.
 

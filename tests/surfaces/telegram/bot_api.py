@@ -58,6 +58,8 @@ class BotApi:
         self.calls: list[ApiCall] = []
         self.restart_conflict = restart_conflict
         """For how long getUpdates is refused after a poller was cut off, in Telegram's seconds."""
+        self.silent = 0
+        """How many calls were left without an answer so far."""
         self.control: Callable[[str, dict[str, Any]], Awaitable[Any]] | None = None
         """What answers below `/control/`, if this is a process of its own."""
         self._conflict_until = 0.0
@@ -126,6 +128,11 @@ class BotApi:
         """Waits for anything about the server, for example a number of calls."""
         await self.world.changes.until(find, deadline, lambda: f"Last calls: {self.calls[-5:]}")
 
+    async def until_silent(self) -> None:
+        """Waits until one more call is left without an answer."""
+        before = self.silent
+        await self.until(lambda: self.silent > before)
+
     async def confirmed(self, deadline: float = DEADLINE) -> None:
         """Waits until the bot has confirmed every update."""
         await self.until(lambda: not self.world.updates.unconfirmed, deadline)
@@ -180,7 +187,7 @@ class BotApi:
             return refusal(RuleBroken(401, "Unauthorized"))
         fault = self.faults.next(name)
         if fault == "silent":
-            await reader.hung_up.wait()
+            await self._stay_silent(reader)
         if fault in {"silent", "drop"}:
             return self._log(name, request.params, None)
         if fault in {"500", "502"}:
@@ -189,8 +196,13 @@ class BotApi:
         answer = refusal(error) if error else await self._call(name, request.params, reader)
         self._log(name, request.params, answer)
         if fault == "silent-after":
-            await reader.hung_up.wait()
+            await self._stay_silent(reader)
         return None if fault in {"silent-after", "drop-after"} else answer
+
+    async def _stay_silent(self, reader: WatchedReader) -> None:
+        self.silent += 1
+        self.world.changes.notify()
+        await reader.hung_up.wait()
 
     async def _call(self, name: str, params: CallParams, reader: WatchedReader) -> Answer:
         try:

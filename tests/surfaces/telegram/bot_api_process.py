@@ -15,6 +15,7 @@ import httpx2
 from surfaces.telegram.bot_api import TOKEN, bot_api
 from surfaces.telegram.control import Control
 from surfaces.telegram.rates import RateLimits
+from surfaces.telegram.wire import NO_TLS
 
 TESTS = Path(__file__).parents[2]
 
@@ -53,7 +54,7 @@ async def bot_api_process(
     assert process.stdout
     try:
         base = (await process.stdout.readline()).decode().strip()
-        async with httpx2.AsyncClient(timeout=httpx2.Timeout(70.0)) as http:
+        async with httpx2.AsyncClient(timeout=httpx2.Timeout(70.0), verify=NO_TLS) as http:
             yield RemoteBotApi(base, http)
     finally:
         process.stdin.close()

@@ -119,6 +119,7 @@ class BotRig:
     bo: Someone
     cy: Someone
     sides: list[NotedSide] = field(default_factory=list)
+    _ledger: apsw.Connection | None = None
 
     @property
     def side(self) -> NotedSide:
@@ -195,12 +196,14 @@ class BotRig:
         """For the next bot."""
         self.config = replace(self.config, **settings)
 
+    def close(self) -> None:
+        if self._ledger:
+            self._ledger.close()
+
     def _rows(self, query: str, values: tuple[int, ...]) -> list[Any]:
-        connection = apsw.Connection(str(self.folder / "telegram.db"), flags=apsw.SQLITE_OPEN_READONLY)
-        try:
-            return connection.execute(query, values).fetchall()
-        finally:
-            connection.close()
+        if self._ledger is None:
+            self._ledger = apsw.Connection(str(self.folder / "telegram.db"), flags=apsw.SQLITE_OPEN_READONLY)
+        return self._ledger.execute(query, values).fetchall()
 
 
 @asynccontextmanager
@@ -213,4 +216,8 @@ async def rigged(tmp: Path, *, started: bool = True, **settings: Any) -> AsyncIt
         config = TelegramConfig(TOKEN, (ANA, BO, CY), **{"api": api.base, **settings})
         await put_session(hub)
         ana, bo, cy = people
-        yield BotRig(api, hub, tmp / "telegram", config, SettableClock(), ana, bo, cy)
+        rig = BotRig(api, hub, tmp / "telegram", config, SettableClock(), ana, bo, cy)
+        try:
+            yield rig
+        finally:
+            rig.close()

@@ -137,7 +137,8 @@ class MessageMethods:
         press = self._world.presses.get(params.text("callback_query_id"))
         if units(params.text("text")) > LONGEST_TOAST:
             raise bad_request("MESSAGE_TOO_LONG")
-        if press is None or press.answers or self._world.now() - press.at > self._world.limits.callback_seconds:
+        window = self._world.limits.callback_seconds * self._world.pace
+        if press is None or press.answers or self._world.now() - press.at > window:
             raise bad_request(TOO_OLD)
         press.answers.append({"text": params.text("text"), "show_alert": params.flag("show_alert")})
         self._world.changes.notify()

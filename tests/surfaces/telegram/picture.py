@@ -23,27 +23,42 @@ TAGS = {
     "code": "code",
     "pre": "pre",
 }
+EMOJI = {
+    "✋": '<path fill="#ffc83d" d="M4 11V5a1.3 1.3 0 0 1 2.6 0v-2a1.3 1.3 0 0 1 2.6 0v-.7a1.3 1.3 0 0 1 2.6 0V3.6a1.3'
+    ' 1.3 0 0 1 2.6 0v6.2l1.5-1.5a1.4 1.4 0 0 1 2 2l-4 5A6 6 0 0 1 9.7 18 5.7 5.7 0 0 1 4 12.3z"/>',
+    "✅": '<rect width="17" height="17" x="1.5" y="1.5" rx="4" fill="#43b649"/>'
+    '<path d="m5.5 10.3 3.200 3.200 6-7" fill="none" stroke="#fff" stroke-width="2.4"/>',
+    "⬜️": '<rect width="15" height="15" x="2.5" y="2.5" rx="2" fill="#e8edf2" stroke="#c6ced6"/>',
+    "⚠️": '<path d="M10 2 19 17.5H1z" fill="#ffc83d"/><path d="M10 7v5.5m0 1.5v2" stroke="#543" stroke-width="2"/>',
+}
+"""Drawn here, since machines without fonts for them make the pictures, too."""
 BLOCK_ENDS = ("</pre>", "</blockquote>")
 Theme = Literal["light", "dark"]
 
 
-async def take_picture(page: Page, path: Path, chat: FakeChat, viewer: Someone, theme: Theme = "light") -> None:
+async def take_picture(
+    page: Page, path: Path, chat: FakeChat, viewer: Someone, theme: Theme = "light", *, toast: str = ""
+) -> None:
     """The whole chat, as high as it is. The width is the page's."""
-    await page.set_content(as_page(chat, viewer, theme))
-    await page.screenshot(path=path, full_page=True)
+    await page.set_content(as_page(chat, viewer, theme, toast=toast))
+    await page.locator("html").screenshot(path=path)
 
 
-def as_page(chat: FakeChat, viewer: Someone, theme: Theme = "light", *, topic: int | None = None) -> str:
-    """What one of its members sees: their own messages stand on the right."""
+def as_page(
+    chat: FakeChat, viewer: Someone, theme: Theme = "light", *, topic: int | None = None, toast: str = ""
+) -> str:
+    """What one of its members sees: their own messages stand on the right. `toast`: the answer to their press."""
     title = viewer.world.bot.first_name if chat.private else chat.title
     place = "bot" if chat.private else f"{len(chat.members) + 1} members"
     if topic:
         title, place = chat.topics[topic].name, chat.title
     shown = [_message(each, viewer) for each in chat.messages if topic is None or each.topic == topic]
     head = f"<div class=face>{escape(title[:1])}</div><div><b>{escape(title)}</b><small>{escape(place)}</small></div>"
+    over = f"<div class=toast>{escape(toast)}</div>" if toast else ""
     return (
         f"<!doctype html><html data-theme={theme}><meta charset=utf-8><title>{escape(title)}</title>"
-        f"<style>{STYLE.read_text()}</style><header>{head}</header><main>{''.join(shown)}{_draft(chat)}</main></html>"
+        f"<style>{STYLE.read_text()}</style><header>{head}</header><main>{''.join(shown)}{_draft(chat)}</main>"
+        f"{over}</html>"
     )
 
 
@@ -60,7 +75,14 @@ def as_html(text: str, entities: Entities) -> str:
         if end is not None:
             piece = raw[begin * 2 : end * 2].decode("utf-16-le")
             # A block ends its line by itself.
-            made += escape(piece.removeprefix("\n") if made.endswith(BLOCK_ENDS) else piece)
+            made += _drawn(piece.removeprefix("\n") if made.endswith(BLOCK_ENDS) else piece)
+    return made
+
+
+def _drawn(text: str) -> str:
+    made = escape(text)
+    for emoji, shape in EMOJI.items():
+        made = made.replace(emoji, f'<svg class=emoji viewBox="0 0 20 20">{shape}</svg>')
     return made
 
 
@@ -119,7 +141,7 @@ def _keyboard(message: ShownMessage) -> str:
 
 
 def _button(button: dict[str, Any]) -> str:
-    return f"<span{' class=link' if 'url' in button else ''}>{escape(button['text'])}</span>"
+    return f"<span{' class=link' if 'url' in button else ''}>{_drawn(button['text'])}</span>"
 
 
 def _draft(chat: FakeChat) -> str:

@@ -33,10 +33,14 @@ class CardReader:
         self.shown_at: datetime = NOON
         self.answer: Answer | None = None
         self.toast = ""
+        self._seen: tuple[Ask, CardState, CardMessages] | None = None
 
     @property
     def card(self) -> CardMessages:
-        return render(self.ask, None, self.state, title="Fix it", link=PAGE)
+        """Rendered once for each state."""
+        if self._seen is None or self._seen[0] is not self.ask or self._seen[1] is not self.state:
+            self._seen = (self.ask, self.state, render(self.ask, None, self.state, title="Fix it", link=PAGE))
+        return self._seen[2]
 
     @property
     def text(self) -> str:

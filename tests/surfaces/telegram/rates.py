@@ -20,7 +20,8 @@ class RateLimits:
     tolerance: float = 0.25
     """A call that comes this much too early still counts as on time: networks are uneven."""
     callback_seconds: float = 60.0
-    """How long a press can be answered."""
+    """How long a press can be answered. This and the next one are the clock's seconds: a faster pace is for limits,
+    and gives no machine less time to answer."""
     draft_seconds: float = 30.0
 
 

@@ -159,8 +159,7 @@ class ActingDesk:
         self._note("start", say, project)
         found = next(each for each in await self.bed.reading.projects() if project in (each.id, each.name))
         session = f"s_{next(self.bed.sessions)}"
-        assert found
-        await put_session(self.bed.hub, session, phase="queued")
+        await put_session(self.bed.hub, session, phase="queued", project=found.id)
         await self.bed.publish(session, Said("y", text_of(say), 0, self.person, "telegram"))
         if self.bed.crash_after == "start":
             raise asyncio.CancelledError

@@ -5,6 +5,7 @@ import logging
 from datetime import UTC, time
 from pathlib import Path
 
+import apsw
 import pytest
 
 from handraise.model.answers import Allow, Deny
@@ -290,3 +291,26 @@ async def test_nothing_secret_is_logged(tmp_path: Path, caplog: pytest.LogCaptur
     assert TOKEN.partition(":")[2] not in logged
     assert "npm test" not in logged
     assert "my secret words" not in logged
+
+
+async def test_a_bot_that_cannot_start_is_a_clear_sentence_and_the_hub_runs_on(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig:
+        async with rig.bot():
+            await rig.ask()
+            await rig.ana.private.button("Allow once")
+        ledger = apsw.Connection(str(rig.folder / "telegram.db"))
+        ledger.execute("UPDATE deliveries SET content = x'00'")
+        ledger.close()
+        async with rig.bot() as bot:
+            await rig.until(lambda: bot.status().trouble == t("telegram.error.start"))
+        assert await rig.state_of("a_1") == "open"
+
+
+async def test_strangers_who_block_the_bot_are_nobodys_trouble(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig, rig.bot() as bot:
+        stranger = rig.api.someone(4711, "Eve")
+        stranger.start()
+        stranger.block()
+        rig.ana.block()
+        await rig.until(lambda: bool(bot.status().chats))
+        assert [each.chat for each in bot.status().chats] == [rig.ana.number]

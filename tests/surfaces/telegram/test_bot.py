@@ -1,5 +1,6 @@
 """The bot: cards that appear, are pressed, and are closed."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Deny
-from handraise.model.asks import Answered, Plan
+from handraise.model.asks import Answered, Permission, Plan
 from handraise.model.projects import Options
 from handraise.surfaces.telegram.dispatch import read_command
 from handraise.surfaces.telegram.outgoing import ChatPlace
@@ -104,6 +105,15 @@ async def test_updates_that_come_again_do_nothing(tmp_path: Path) -> None:  # le
         rig.ana.write("and the docs")
         await rig.until(lambda: len(rig.side.messages) == 2)
         assert rig.side.messages == [("ana", "fix the tests"), ("ana", "and the docs")]
+
+
+async def test_a_button_carries_a_short_id_and_nothing_else(tmp_path: Path) -> None:  # lesson 55
+    async with rigged(tmp_path) as rig, rig.bot():
+        await rig.ask(body=Permission("Bash", {"command": "echo " + "long " * 500}))
+        card = await rig.ana.private.button("Deny")
+        ids = [button["callback_data"] for row in card.keyboard for button in row if "callback_data" in button]
+        assert len(set(ids)) == len(ids) >= 4
+        assert all(re.fullmatch(r"[\w-]{16}", each) for each in ids)
 
 
 async def test_a_forged_button_does_nothing(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What presses and replies do, kind by kind and step by step; and what must always hold."""
 
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -34,12 +35,22 @@ from handraise.model.asks import (
 )
 from handraise.present.flows import flow_of
 from handraise.surfaces.telegram.cards import LONGEST_LABEL
-from handraise.surfaces.telegram.conversation import CardState, SendAnswer, Toast, needs_confirming, step_of
+from handraise.surfaces.telegram.conversation import (
+    CardState,
+    Next,
+    Outcome,
+    SendAnswer,
+    Toast,
+    needs_confirming,
+    press,
+    step_of,
+)
 from handraise.surfaces.telegram.formatted import LONGEST
 from handraise.texts import t
 from present.asked import BODIES, DIALOG, LINK, NOON, NPM, TRUST, bash
 from surfaces.telegram.pressing import CardReader, grants
 from surfaces.terminal.asked import ADDRESS, CHECKS, DATABASE, NAME, PLAN, TWO_QUESTIONS
+from thorough import a_quarter
 
 BODY = "x" * 100_000
 
@@ -489,7 +500,9 @@ bodies: st.SearchStrategy[Body] = st.one_of(
     st.builds(lambda text, url: Form(text, "s", {}, url), hostile, hostile),
 )
 moves = st.lists(st.tuples(st.integers(0, 40), st.sampled_from([0.0, 0.3, 1.4, 1.6]), st.none() | hostile), max_size=12)
-slow = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+slow = settings(
+    max_examples=a_quarter(), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 
 @slow
@@ -534,3 +547,33 @@ def test_every_message_and_button_is_within_telegrams_limits(body: Body, acts: l
             reader.reply(text or "x")
         else:
             reader.press(buttons[number % len(buttons)])
+
+
+def test_another_hand_confirms_with_two_presses_of_its_own() -> None:
+    reader = CardReader(NPM)
+    reader.tap("Always")
+    (confirm,) = (each for each in reader.buttons if each.act == "confirm")
+
+    outcome = press_by_another(reader, confirm.act, confirm.argument, after=60)
+
+    assert isinstance(outcome, Next)
+    assert outcome.state.confirming == reader.state.confirming
+    assert outcome.state.revision == reader.state.revision + 1, "the button that was pressed no longer counts"
+    assert "Tap again" in outcome.sentence
+
+
+def test_a_step_that_another_hand_opened_has_just_appeared() -> None:
+    reader = CardReader(Question((DATABASE, DATABASE)))
+    reader.press(reader.buttons[0])
+    assert reader.answer is None
+    button = next(each for each in reader.buttons if each.act == "row")
+
+    early = press_by_another(reader, button.act, button.argument, after=0.5)
+    assert early == Toast("This has just appeared. Tap again.")
+    assert not isinstance(press_by_another(reader, button.act, button.argument, after=2), Toast)
+    assert not isinstance(reader.press(button, after=0.5), Toast), "who opened it looks at it"
+
+
+def press_by_another(reader: CardReader, act: str, argument: str, *, after: float) -> Outcome:
+    now = reader.now + timedelta(seconds=after)
+    return press(reader.ask, None, reader.state, act, argument, shown_at=reader.shown_at, now=now, same_hand=False)

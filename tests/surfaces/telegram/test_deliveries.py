@@ -1,6 +1,6 @@
 """What a card's place still lacks."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -69,9 +69,9 @@ def test_a_deleted_card_is_sent_again_as_a_whole_while_it_is_open() -> None:
 
 def test_a_copy_that_nobody_knew_of_is_made_right() -> None:
     closed = replace(EMPTY, copies=(CardCopy(13, "over", NOW),), is_closed=True)
-    found = deliveries.copy_found(closed, 14, NOW)
+    found = deliveries.copy_used(closed, 14, "", NOW)
     assert next_action(found, OVER) == EditCopy(CardCopy(14, "", NOW))
-    assert deliveries.copy_found(found, 14, NOW) == found
+    assert deliveries.copy_used(found, 14, "", NOW) == found
 
 
 def test_shown_again_it_comes_at_the_end_and_the_older_copies_stay_right() -> None:
@@ -156,3 +156,18 @@ def perform(delivery: Delivery, look: CardLook, number: int) -> Delivery:
             return replace(delivery, is_closed=True)
         case _:
             return delivery
+
+
+def test_what_a_press_proves_counts_from_the_press() -> None:
+    later = NOW + timedelta(seconds=60)
+    delivery = replace(EMPTY, copies=(CardCopy(13, "before", NOW),))
+    used = deliveries.copy_used(delivery, 13, "open", later)
+    assert used.copies == (CardCopy(13, "open", later),), "its edit was seen before it was confirmed"
+    assert deliveries.copy_used(used, 13, "open", later + timedelta(seconds=1)) == used
+    assert deliveries.copy_used(delivery, 13, "", later) == delivery
+    assert deliveries.copy_used(used, 13, "open", NOW).copies == (CardCopy(13, "open", NOW),), "a clock was set back"
+
+
+def test_a_message_that_was_pressed_before_it_was_confirmed_is_one_copy() -> None:
+    used = deliveries.copy_used(EMPTY, 13, "open", NOW)
+    assert deliveries.copy_arrived(used, 13, "open", NOW).copies == (CardCopy(13, "open", NOW),)

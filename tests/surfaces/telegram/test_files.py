@@ -54,3 +54,9 @@ def test_only_regular_files_of_some_size_are_read(project: Path) -> None:
     with (project / "huge.png").open("wb") as huge:
         huge.truncate(LARGEST_FILE + 1)
     assert read_mentioned(str(project), ["fifo.png", "folder.png", "empty.png", "huge.png", "x\0.png"]) == []
+
+
+def test_a_name_hides_nothing(project: Path) -> None:
+    (project / "plot\u202egnp.png").write_bytes(b"png")
+    (found,) = read_mentioned(str(project), ["plot\u202egnp.png"])
+    assert "\u202e" not in found.name

@@ -105,3 +105,26 @@ def test_without_quiet_hours_nothing_is_silent() -> None:
 
 def test_the_token_is_not_in_the_representation() -> None:  # lesson 60
     assert TOKEN not in repr(TelegramConfig(TOKEN, (ANA,), (TEAM,)))
+
+
+def test_a_group_shows_only_what_the_settings_send_there() -> None:
+    some = people(chats=(TEAM,), routes={"shop": SHOP, "blog": ChatPlace(-100300, 18), "lab": ChatPlace(-100400)})
+    assert some.shows(TEAM, None)
+    assert some.shows(TEAM, "shop")
+    assert some.shows(SHOP, "shop")
+    assert not some.shows(SHOP, "blog")
+    assert not some.shows(SHOP, None)
+    assert some.shows(ChatPlace(-100300, 99), "blog"), "a session's own topic"
+    assert not some.shows(ChatPlace(-100300, 99), "lab")
+    assert not some.shows(ChatPlace(-100400), "shop")
+    assert not some.shows(ChatPlace(-100500), "shop"), "a group that is no longer in the settings"
+    some.moved[ChatPlace(-100400)] = ChatPlace(-100401)
+    assert some.shows(ChatPlace(-100400), "lab")
+    assert some.shows(ChatPlace(-100401), "lab")
+
+
+def test_a_private_chat_shows_everything_to_members_only() -> None:
+    some = people(chats=(TEAM,), routes={"shop": SHOP})
+    assert some.shows(ChatPlace(1001), "shop")
+    assert some.shows(ChatPlace(1001), None)
+    assert not some.shows(ChatPlace(4711), "shop")

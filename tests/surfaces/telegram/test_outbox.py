@@ -30,32 +30,37 @@ from handraise.surfaces.telegram.outgoing import (
     Undeliverable,
 )
 from handraise.surfaces.telegram.pacing import PRIORITIES
-from surfaces.telegram.bot_api import BotApi, bot_api
+from surfaces.telegram.bot_api import TOKEN, BotApi, bot_api
+from surfaces.telegram.faults import Fault
+from surfaces.telegram.loop_clock import LoopClock
 from surfaces.telegram.people import Someone
 
 SPEED = 50.0
 """How much faster than the clock Telegram's time passes in these tests."""
+DEADLINE = 100.0
+"""For a call: the clock never jumps that far."""
 PNG = b"\x89PNG\r\n\x1a\n" + b"x" * 20
 
 
 @pytest.fixture
-async def api() -> AsyncIterator[BotApi]:
-    async with bot_api(pace=SPEED) as made:
+async def api(clock: LoopClock) -> AsyncIterator[BotApi]:
+    async with bot_api(clock=clock, pace=SPEED) as made:
         yield made
 
 
 @asynccontextmanager
-async def outbox_for(api: BotApi, deadline: float = 5.0) -> AsyncIterator[Outbox]:
+async def outbox_at(base: str) -> AsyncIterator[Outbox]:
+    loop = asyncio.get_running_loop()
     async with (
-        BotClient(api.token, api.base, deadline=deadline) as client,
-        Outbox(client, second=1 / SPEED) as made,
+        BotClient(TOKEN, base, deadline=DEADLINE) as client,
+        Outbox(client, clock=loop.time, second=1 / SPEED) as made,
     ):
         yield made
 
 
 @pytest.fixture
 async def outbox(api: BotApi) -> AsyncIterator[Outbox]:
-    async with outbox_for(api) as made:
+    async with outbox_at(api.base) as made:
         yield made
 
 
@@ -64,8 +69,17 @@ def text(person: Someone, words: str | Formatted = "hello", **more: Any) -> Send
 
 
 async def card(outbox: Outbox, outgoing: Any) -> SendResult:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(2 * DEADLINE):
         return await outbox.put(outgoing, priority="card")
+
+
+async def run_into(fault: Fault, api: BotApi, clock: LoopClock, times: int = 1) -> None:
+    """Lets the deadline of each call pass that the server leaves without an answer."""
+    if fault in ("silent", "silent-after"):
+        await api.until_silent()
+        clock.pass_by(DEADLINE)
+        if times > 1:
+            await run_into(fault, api, clock, times - 1)
 
 
 async def test_a_message_arrives_with_its_formatting_and_buttons(outbox: Outbox, ana: Someone) -> None:
@@ -232,7 +246,7 @@ async def test_server_errors_are_ridden_out(api: BotApi, outbox: Outbox, ana: So
 
 
 async def test_an_outage_loses_nothing_and_doubles_nothing(api: BotApi, ana: Someone) -> None:
-    async with outbox_for(api) as outbox:
+    async with outbox_at(api.base) as outbox:
         sent = await card(outbox, text(ana, "shown"))
         assert isinstance(sent, Sent)
         api.refuse("*", 401, "Unauthorized", times=2)
@@ -248,34 +262,38 @@ async def test_an_outage_loses_nothing_and_doubles_nothing(api: BotApi, ana: Som
 
 @pytest.mark.parametrize(("fault", "arrived"), [("drop", 0), ("drop-after", 1), ("silent", 0), ("silent-after", 1)])
 async def test_a_message_without_an_answer_is_doubtful_and_not_sent_again(
-    api: BotApi, ana: Someone, fault: Any, arrived: int
+    api: BotApi, clock: LoopClock, outbox: Outbox, ana: Someone, fault: Fault, arrived: int
 ) -> None:
-    async with outbox_for(api, deadline=0.3) as outbox:
-        api.fail("sendMessage", fault)
-        assert await card(outbox, text(ana)) == Doubtful()
-        assert len(ana.private.from_bot) == arrived
-        assert isinstance(await card(outbox, text(ana, "next")), Sent)
+    api.fail("sendMessage", fault)
+    waiting = outbox.put(text(ana), priority="card")
+    await run_into(fault, api, clock)
+    assert await waiting == Doubtful()
+    assert len(ana.private.from_bot) == arrived
+    assert isinstance(await card(outbox, text(ana, "next")), Sent)
     assert len(ana.private.from_bot) == arrived + 1
 
 
 @pytest.mark.parametrize("fault", ["drop", "drop-after", "silent", "silent-after"])
-async def test_an_edit_without_an_answer_goes_again(api: BotApi, ana: Someone, fault: Any) -> None:
-    async with outbox_for(api, deadline=0.3) as outbox:
-        sent = await card(outbox, text(ana))
-        assert isinstance(sent, Sent)
-        api.fail("editMessageText", fault, times=2)
-        assert await card(outbox, EditText(ChatPlace(ana.number), sent.message, Formatted("edited"))) == sent
+async def test_an_edit_without_an_answer_goes_again(
+    api: BotApi, clock: LoopClock, outbox: Outbox, ana: Someone, fault: Fault
+) -> None:
+    sent = await card(outbox, text(ana))
+    assert isinstance(sent, Sent)
+    api.fail("editMessageText", fault, times=2)
+    waiting = outbox.put(EditText(ChatPlace(ana.number), sent.message, Formatted("edited")), priority="card")
+    await run_into(fault, api, clock, times=2)
+    assert await waiting == sent
     assert ana.private.last.text == "edited"
 
 
-async def test_a_message_that_was_never_sent_goes_again(api: BotApi, ana: Someone) -> None:
-    async with bot_api(pace=SPEED) as other:
+async def test_a_message_that_was_never_sent_goes_again(clock: LoopClock, ana: Someone) -> None:
+    async with bot_api() as other:
         base = other.base
     port = int(base.rpartition(":")[2])
-    async with BotClient(api.token, base) as client, Outbox(client, second=1 / SPEED) as outbox:
+    async with outbox_at(base) as outbox:
         waiting = outbox.put(text(ana), priority="card")
         await asyncio.sleep(0)
-        async with bot_api(pace=SPEED, port=port) as back:
+        async with bot_api(clock=clock, pace=SPEED, port=port) as back:
             person = back.someone(ana.number, "Ana")
             person.start()
             assert isinstance(await waiting, Sent)
@@ -336,7 +354,7 @@ async def test_a_press_is_answered_while_the_chat_waits(api: BotApi, outbox: Out
 
 
 async def test_the_end_cancels_what_waits(api: BotApi, ana: Someone) -> None:
-    async with outbox_for(api) as outbox:
+    async with outbox_at(api.base) as outbox:
         api.refuse("sendMessage", 429, "Too Many Requests: retry after 900", retry_after=900)
         waiting = outbox.put(text(ana), priority="card")
         await api.until(lambda: api.count("sendMessage", 429) == 1)
@@ -360,23 +378,21 @@ async def test_seven_chats_do_not_wait_for_each_other(api: BotApi, outbox: Outbo
     assert api.refused == 0
 
 
-async def test_five_hundred_cards_in_ten_chats_without_a_429() -> None:
-    async with bot_api(pace=SPEED) as api:
-        people = [api.someone(3000 + number, f"P{number}") for number in range(5)]
-        for person in people:
-            person.start()
-        chats = [each.private for each in people] + [api.supergroup(f"G{number}", *people) for number in range(5)]
-        async with BotClient(api.token, api.base) as client, Outbox(client, second=1 / SPEED) as outbox:
-            waiting = [
-                outbox.put(SendText(ChatPlace(chat.number), Formatted(str(number))), priority="card")
-                for number in range(50)
-                for chat in chats
-            ]
-            results = await asyncio.gather(*waiting)
-        assert all(isinstance(each, Sent) for each in results)
-        assert api.refused == 0
-        for chat in chats:
-            assert [each.text for each in chat.from_bot] == [str(number) for number in range(50)]
+async def test_five_hundred_cards_in_ten_chats_without_a_429(api: BotApi, outbox: Outbox) -> None:
+    people = [api.someone(3000 + number, f"P{number}") for number in range(5)]
+    for person in people:
+        person.start()
+    chats = [each.private for each in people] + [api.supergroup(f"G{number}", *people) for number in range(5)]
+    waiting = [
+        outbox.put(SendText(ChatPlace(chat.number), Formatted(str(number))), priority="card")
+        for number in range(50)
+        for chat in chats
+    ]
+    results = await asyncio.gather(*waiting)
+    assert all(isinstance(each, Sent) for each in results)
+    assert api.refused == 0
+    for chat in chats:
+        assert [each.text for each in chat.from_bot] == [str(number) for number in range(50)]
 
 
 async def test_nothing_of_a_text_is_logged(

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import ssl
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -10,6 +11,8 @@ import msgspec
 
 from surfaces.telegram.rules import RuleBroken, bad_request
 
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For clients: reading the machine's certificates takes longer than most tests."""
 LARGEST_BODY = 60 * 1024 * 1024
 NAME = re.compile(r'\bname="([^"]*)"')
 FILE_NAME = re.compile(r'\bfilename="([^"]*)"')

@@ -67,7 +67,7 @@ class FakeWorld:
     def private_chat(self, person: Account) -> FakeChat:
         self.accounts[person.number] = person
         chat = FakeChat(person.number, "private", self.changes, self.now, self._shared_numbers, person=person)
-        chat.started, chat.draft_life = False, self.limits.draft_seconds
+        chat.started, chat.draft_life = False, self.limits.draft_seconds * self.pace
         return self.chats.setdefault(person.number, chat)
 
     def group(self, kind: ChatKind, title: str, *, forum: bool, admin: bool) -> FakeChat:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Filled, Outline, Revise
+from handraise.model.answers import Approve, Choice, Choices, Filled, Outline, Revise
 from handraise.model.asks import Permission, Question
 from surfaces.terminal.asked import ADDRESS, DATABASE, NPM, PLAN, TWO_QUESTIONS
 from surfaces.terminal.pseudo import CTRL_D, DOWN, ENTER, ESCAPE, LEFT, PAGE_DOWN, SPACE, UP
@@ -83,46 +83,6 @@ async def test_two_questions_with_checkboxes_free_text_and_a_way_back(tmp_path: 
         terminal.type(ENTER)
         await terminal.until("You answered: SQLite · Uptime, Disk, load")
         assert await laid.given(ask) == Choices((Choice(("SQLite",)), Choice(("Uptime", "Disk"), "load")))
-
-
-async def test_a_permission_is_allowed_once_for_longer_or_as_claude_suggests(tmp_path: Path) -> None:
-    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
-        for keys, answer in (
-            ("a", Allow()),
-            ("s", Allow("session")),
-            ("w", Allow("always")),
-            ("7", Allow(suggestions=(0,))),
-        ):
-            ask = await laid.ask(NPM)
-            await terminal.until("Run `npm test`?", "Always allow any `npm test …` in this project", READY)
-            await terminal.confirm(keys)
-            await terminal.until("You allowed", "Nothing needs you")
-            assert await laid.given(ask) == answer
-
-
-async def test_a_permission_is_denied_with_a_reason(tmp_path: Path) -> None:
-    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
-        ask = await laid.ask(NPM)
-        await terminal.until(READY)
-        terminal.type("d")
-        await terminal.until("Why? Claude reads it", "Enter to send")
-        await terminal.enter("Use the other one")
-        await terminal.until("You denied `npm test`: “Use the other one”")
-        assert await laid.given(ask) == Deny("Use the other one")
-
-
-async def test_an_edited_command_is_shown_once_more_and_then_allowed(tmp_path: Path) -> None:
-    editor = tmp_path / "editor"
-    editor.write_text('#!/bin/sh\nprintf "npm test -- --ci" > "$1"\n')
-    editor.chmod(0o700)
-    async with table(tmp_path) as laid, laid.terminal("inbox", environment={"EDITOR": str(editor)}) as terminal:
-        ask = await laid.ask(NPM)
-        await terminal.until(READY)
-        terminal.type("e")
-        await terminal.until("Allow it with your changes?", "▌ │ npm test -- --ci", READY)
-        await terminal.confirm("a")
-        await terminal.until("(edited)")
-        assert await laid.given(ask) == Allow(input={"command": "npm test -- --ci", "description": "Run the tests"})
 
 
 async def test_a_long_diff_is_folded_and_can_be_read_whole(tmp_path: Path) -> None:  # lesson 38

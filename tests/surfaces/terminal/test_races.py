@@ -15,14 +15,6 @@ ONE = Question((DATABASE,))
 READY = "Esc to postpone"
 
 
-async def test_answered_elsewhere_the_prompt_goes_at_once_and_says_who_what_and_where(tmp_path: Path) -> None:
-    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
-        ask = await laid.ask(ONE)
-        await terminal.until("Which database?", READY)
-        await laid.answer(ask, Choices((Choice(("SQLite",)),)))
-        await terminal.until("ann answered: SQLite · Which database? · web", "Nothing needs you", gone="1 SQLite")
-
-
 async def test_half_typed_text_is_kept_where_it_can_still_be_sent(tmp_path: Path) -> None:
     async with table(tmp_path) as laid:
         await laid.session()
@@ -43,14 +35,6 @@ async def test_an_ask_that_runs_out_of_time_says_so(tmp_path: Path) -> None:
         await terminal.until("Which database?", " min left")
         await laid.hub.store.apply([SettleAsk(ask.id, Expired(now()))])
         await terminal.until("No one answered in time", gone="1 SQLite")
-
-
-async def test_an_ask_that_is_withdrawn_says_why(tmp_path: Path) -> None:
-    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
-        ask = await laid.ask(ONE)
-        await terminal.until("Which database?", READY)
-        await laid.hub.inbox.withdraw(ask.id, "the turn was interrupted")
-        await terminal.until("No longer needed: the turn was interrupted", gone="1 SQLite")
 
 
 async def test_the_next_ask_does_not_take_the_key_that_was_meant_for_the_last_one(tmp_path: Path) -> None:

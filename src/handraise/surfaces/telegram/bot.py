@@ -90,6 +90,7 @@ class TelegramBot:
         self._board = CardBoard(
             self._reading, self._ledger, self._outbox, self._people, self._reach, clock, entropy, links, second
         )
+        self._outbox.arrived = lambda chat, message: self._board.movements.note(chat, message, clock())
         self._poller: UpdatePoller | None = None
         self._stack = AsyncExitStack()
         self._tasks: list[asyncio.Task[None]] = []
@@ -97,13 +98,15 @@ class TelegramBot:
     async def __aenter__(self) -> Self:
         try:
             await self._stack.enter_async_context(self._ledger)
-            contents = await self._ledger.load()
+            await self._start(await self._ledger.load())
         except LedgerLost as error:
             log.error("%s", error)  # noqa: TRY400 (the hub goes on without it)
             self._trouble = t("telegram.error.ledger")
-            return self
-        try:
-            await self._start(contents)
+            await self._stop()
+        except Exception:  # outer boundary: the hub goes on without it
+            log.exception("the Telegram bot could not start")
+            self._trouble = t("telegram.error.start")
+            await self._stop()
         except BaseException:
             await self._stop()
             raise
@@ -131,7 +134,7 @@ class TelegramBot:
         dispatch = UpdateDispatch(self._people, self._ledger, self._reach, self._board, answers, side, self._outbox)
         self._stack.push_async_callback(dispatch.close)
         sessions = SessionReader(self._reading, side, self._ledger, contents.cursor)
-        self._stack.push_async_callback(sessions.save)
+        self._stack.push_async_callback(self._save, sessions)
         self._poller = UpdatePoller(
             self._client, self._ledger, contents.offset, contents.recent, dispatch.handle, self._second
         )
@@ -151,6 +154,14 @@ class TelegramBot:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._stack.aclose()
+
+    @staticmethod
+    async def _save(sessions: SessionReader) -> None:
+        """At the end. What isn't saved is read again after the next start."""
+        try:
+            await sessions.save()
+        except LedgerLost as error:
+            log.warning("%s", error)
 
     def _tools(self) -> SessionTools:
         return SessionTools(

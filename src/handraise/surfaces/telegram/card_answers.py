@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handraise.desk.interface import Conflict, Desk, DeskError, NotFound, TooLate
 from handraise.model.actors import is_me
@@ -50,37 +51,46 @@ class CardAnswers:
             return found
         ask, sender = found
         async with sender.lock:
-            await sender.find(message)
+            await sender.find(message, button)
+            if _is_another(ask, sender):
+                return await _show_changed(ask, sender)
             if ask.digest != button.digest:
                 return Reaction(t("telegram.press.changed"), alert=True)
             if not card_of(ask, sender.directory).choices and ask.settlement is not None:
                 return Reaction(settled_words(member, ask, sender.directory), alert=True)
             now = sender.state.revision
             if not deliveries.still_counts(sender.delivery, button.revision, now, button.act, button.argument):
+                sender.wake()
                 return Reaction(t("telegram.press.stale"))
-            shown_at = deliveries.shown_since(sender.delivery, message)
             result = press(
                 ask,
                 sender.directory,
                 sender.state,
                 button.act,
                 button.argument,
-                shown_at=shown_at or self._clock(),
+                shown_at=sender.still_since(message),
                 now=self._clock(),
+                same_hand=sender.state.by in (0, member.number),
             )
             return await self._carry_out(member, ask, sender, result)
 
-    async def reply(self, member: Member, ask_id: str, place: ChatPlace, text: str) -> Reaction:
-        """A reply to a card's message."""
+    async def reply(self, member: Member, ask_id: str, place: ChatPlace, text: str, number: int) -> Reaction:
+        """A reply to a card's message, by the number of its own."""
         found = await self._card(ask_id, place)
         if isinstance(found, Reaction):
             return found
         ask, sender = found
         async with sender.lock:
+            if _is_another(ask, sender):
+                return await _show_changed(ask, sender)
             if not card_of(ask, sender.directory).choices and ask.settlement is not None:
                 return Reaction(settled_words(member, ask, sender.directory))
+            if number <= sender.delivery.heard:
+                return Reaction()
+            if not text.strip():
+                return Reaction(t("telegram.press.no_text"))
             result = reply(ask, sender.directory, sender.state, text)
-            return await self._carry_out(member, ask, sender, result)
+            return await self._carry_out(member, ask, sender, result, number)
 
     async def _card(self, ask_id: str, place: ChatPlace) -> tuple[Ask, CardSender] | Reaction:
         try:
@@ -92,16 +102,18 @@ class CardAnswers:
             return Reaction(t("telegram.press.unknown"))
         return ask, sender
 
-    async def _carry_out(self, member: Member, ask: Ask, sender: CardSender, result: Outcome) -> Reaction:
+    async def _carry_out(
+        self, member: Member, ask: Ask, sender: CardSender, result: Outcome, heard: int = 0
+    ) -> Reaction:
         match result:
             case Toast(sentence=sentence):
                 sender.wake()
                 return Reaction(sentence)
             case _ if not member.may("approver"):
                 return Reaction(t(f"error.role.{member.role}", needed="approver"), alert=True)
-            case Next(state=state):
-                await sender.advance(state)
-                return Reaction()
+            case Next(state=state, sentence=sentence):
+                await sender.advance(replace(state, by=member.number), heard)
+                return Reaction(sentence)
             case SendAnswer(answer=answer):
                 return await self._answer(member, ask, sender, answer)
             case _:
@@ -114,6 +126,8 @@ class CardAnswers:
         try:
             accepted = await self._desk_of(member).answer(ask.id, answer, ask.digest)
         except (Conflict, TooLate) as error:
+            if _is_another(error.ask, sender):
+                return await _show_changed(error.ask, sender)
             await self._board.refresh(error.ask)
             return Reaction(str(error), alert=True)
         except DeskError as error:
@@ -124,6 +138,16 @@ class CardAnswers:
             return Reaction(t("telegram.press.failed"), alert=True)
         await self._board.refresh(accepted.ask)
         return Reaction(settled_words(member, accepted.ask, sender.directory))
+
+
+def _is_another(ask: Ask, sender: CardSender) -> bool:
+    """Whether the card shows something else under the same id."""
+    return sender.ask is not None and sender.ask.digest != ask.digest
+
+
+async def _show_changed(ask: Ask, sender: CardSender) -> Reaction:
+    await sender.start_over(ask)
+    return Reaction(t("telegram.press.changed"), alert=True)
 
 
 def settled_words(member: Member, ask: Ask, directory: str | None) -> str:

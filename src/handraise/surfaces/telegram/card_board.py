@@ -13,6 +13,7 @@ from handraise.surfaces.telegram.card_sender import CardSender, CardServices
 from handraise.surfaces.telegram.deliveries import Delivery
 from handraise.surfaces.telegram.keyed_locks import KeyedLocks
 from handraise.surfaces.telegram.ledger import Ledger
+from handraise.surfaces.telegram.movements import Movements
 from handraise.surfaces.telegram.outgoing import ChatPlace
 from handraise.surfaces.telegram.people import People
 from handraise.surfaces.telegram.reach import Reach
@@ -44,8 +45,9 @@ class CardBoard:
         self._ledger = ledger
         self._second = second
         self._people = people
+        self.movements = Movements()
         self._services = CardServices(
-            ledger, outbox, people, reach, clock, entropy, self.move, KeyedLocks(), links, second
+            ledger, outbox, people, reach, clock, entropy, self.move, KeyedLocks(), self.movements, links, second
         )
         self._senders: dict[tuple[str, ChatPlace], CardSender] = {}
         self._tasks: dict[tuple[str, ChatPlace], asyncio.Task[None]] = {}
@@ -80,7 +82,9 @@ class CardBoard:
             if ask is None and not delivery.copies:
                 await self._ledger.drop_delivery(delivery.ask, delivery.place)
             else:
-                await self._begin(delivery, ask)
+                places = await self._places(ask) if ask is not None else ()
+                # Before its first message: the settings may have changed.
+                (await self._begin(delivery, ask)).is_wanted = delivery.place in places
 
     async def reconcile(self, asks: Iterable[Ask]) -> None:
         """These asks are open, and no others."""

@@ -28,6 +28,7 @@ from handraise.surfaces.telegram.deliveries import (
 from handraise.surfaces.telegram.keyed_locks import KeyedLocks
 from handraise.surfaces.telegram.layout import CardFile
 from handraise.surfaces.telegram.ledger import Ledger
+from handraise.surfaces.telegram.movements import Movements
 from handraise.surfaces.telegram.outgoing import (
     Blocked,
     Button,
@@ -79,10 +80,24 @@ class CardServices(Struct, frozen=True):
     moved: Callable[[ChatPlace, ChatPlace], Awaitable[None]]
     turns: KeyedLocks
     """By place: the messages of one card come one after another."""
+    movements: Movements
     links: str
     """The address of the page."""
     second: float = 1.0
     """How long a second of waiting takes; shorter in tests."""
+
+
+class _LastRendered(Struct, frozen=True):
+    """An open card as it was rendered last, and from what: a large one takes long."""
+
+    ask: Ask
+    origin: AskOrigin
+    state: str
+    may_answer: bool
+    card: RenderedCard
+
+    def fits(self, ask: Ask, origin: AskOrigin, state: str, may_answer: bool) -> bool:
+        return self.ask is ask and (self.origin, self.state, self.may_answer) == (origin, state, may_answer)
 
 
 class CardSender:
@@ -98,6 +113,7 @@ class CardSender:
         """Held while one person's act is carried out."""
         self._services = services
         self._changed = asyncio.Event()
+        self._rendered: _LastRendered | None = None
         self._failures = 0
         self._done = False
         self._stopping = False
@@ -120,18 +136,39 @@ class CardSender:
             self.ask = ask
         self.wake()
 
+    async def start_over(self, ask: Ask) -> None:
+        """Another request has its id: it is shown from its first step."""
+        self.ask = ask
+        await self.advance(CardState(revision=self.state.revision + 1))
+
     def wake(self) -> None:
         self._changed.set()
 
-    async def advance(self, state: CardState) -> None:
-        """A person got further in answering."""
-        self.delivery = deliveries.advance(self.delivery, self.state, state)
-        await self._save()
-        self.wake()
+    async def advance(self, state: CardState, heard: int = 0) -> None:
+        """A person got further in answering; `heard`: by this reply.
 
-    async def find(self, message: int) -> None:
-        """A person used a message that may not be known."""
-        found = deliveries.copy_found(self.delivery, message, self._services.clock())
+        If that can't be saved, the card is still changed, and saved with it.
+        """
+        advanced = deliveries.advance(self.delivery, self.state, state)
+        self.delivery = replace(advanced, heard=max(advanced.heard, heard))
+        try:
+            await self._save()
+        finally:
+            self.wake()
+
+    def still_since(self, message: int) -> datetime:
+        """Since when a message shows what it shows, where it is."""
+        now = self._services.clock()
+        moved = self._services.movements.since(self.delivery.place.chat, message, now)
+        shown = deliveries.shown_since(self.delivery, message) or now
+        return shown if moved is None else max(shown, moved)
+
+    async def find(self, message: int, button: BoundButton) -> None:
+        """A person pressed this button on a message, of which we may not know what it shows."""
+        card = self._render()
+        is_newest = card.look.is_open and self.ask is not None and self.ask.digest == button.digest
+        shown = card.look.shown if is_newest and button.revision == card.revision else ""
+        found = deliveries.copy_used(self.delivery, message, shown, self._services.clock())
         if found != self.delivery:
             self.delivery = found
             await self._save()
@@ -180,9 +217,12 @@ class CardSender:
             return retired_card()
         if self.ask.settlement is not None:
             return settled_card(self.ask, self.origin)
-        link = card_link(self._services.links, self.ask.id)
         may_answer = self._services.people.may_answer_at(self.delivery.place)
-        return open_card(self.ask, self.origin, self.state, link, with_buttons=may_answer)
+        if self._rendered is None or not self._rendered.fits(self.ask, self.origin, self.delivery.state, may_answer):
+            link = card_link(self._services.links, self.ask.id)
+            card = open_card(self.ask, self.origin, self.state, link, with_buttons=may_answer)
+            self._rendered = _LastRendered(self.ask, self.origin, self.delivery.state, may_answer, card)
+        return self._rendered.card
 
     async def _send_whole(self) -> None:
         """All messages of the card, without those of another card in between."""
@@ -201,9 +241,11 @@ class CardSender:
         if self.delivery.is_closed:
             self.delivery = replace(self.delivery, is_closed=False)
             await self._save()
+        self._note_movement(action)
         result = await self._send(await self._outgoing(action, card), action, card)
         match result:
             case Sent(message=message):
+                self._note_movement(action)
                 self._services.reach.regain(self.delivery.place.chat)
                 self.delivery = self._arrived(action, message, card.look.shown)
             case Gone() if isinstance(action, EditCopy):
@@ -215,6 +257,12 @@ class CardSender:
         self._failures = 0
         await self._save()
         return None
+
+    def _note_movement(self, action: CardSending) -> None:
+        """An edit changes the height of a message at some time between its start and its end."""
+        if isinstance(action, EditCopy):
+            services = self._services
+            services.movements.note(self.delivery.place.chat, action.copy.message, services.clock())
 
     async def _outgoing(self, action: CardSending, card: RenderedCard) -> Outgoing:
         place, silent = self.delivery.place, self._services.people.is_silent(self._services.clock())

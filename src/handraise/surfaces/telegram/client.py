@@ -82,7 +82,7 @@ class BotClient:
         self._api = check_api(api)
         self._deadline = deadline
         self._http = httpx2.AsyncClient(
-            transport=_TokenTransport(self._token, trust),
+            transport=_TokenTransport(self._token, trust or _trust(self._api)),
             trust_env=False,
             follow_redirects=False,
             timeout=deadline,
@@ -215,13 +215,20 @@ def check_api(api: str) -> str:
     return api.strip().rstrip("/")
 
 
+def _trust(api: str) -> ssl.SSLContext:
+    """Nothing is trusted without TLS, so that no certificates are loaded for nothing."""
+    if api.startswith("http:"):
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    return httpx2.create_ssl_context(trust_env=False)
+
+
 class _TokenTransport(httpx2.AsyncBaseTransport):
     """Puts the token into the URL as the last thing before the wire."""
 
-    def __init__(self, token: str, trust: ssl.SSLContext | None) -> None:
+    def __init__(self, token: str, trust: ssl.SSLContext) -> None:
         self._path = f"/bot{quote(token, safe=':')}/".encode()
         self._inner = httpx2.AsyncHTTPTransport(
-            verify=trust or True,
+            verify=trust,
             trust_env=False,
             # Each chat has one call at a time, and presses are answered beside them: none waits for a connection.
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=30.0),

@@ -38,12 +38,15 @@ class CardState(Struct, frozen=True):
     """The row that a reply is for."""
     page: int = 0
     revision: int = 0
+    by: int = 0
+    """Who changed it last, by their number; 0 if nobody did."""
 
 
 class Next(Struct, frozen=True):
-    """The card changes."""
+    """The card changes. `sentence` says why, if that can't be seen."""
 
     state: CardState
+    sentence: str = ""
 
 
 class SendAnswer(Struct, frozen=True):
@@ -78,9 +81,17 @@ def needs_confirming(ask: Ask, flow: AskFlow, step: Step, row: Row) -> bool:
 
 
 def press(
-    ask: Ask, directory: str | None, state: CardState, act: str, argument: str, *, shown_at: datetime, now: datetime
+    ask: Ask,
+    directory: str | None,
+    state: CardState,
+    act: str,
+    argument: str,
+    *,
+    shown_at: datetime,
+    now: datetime,
+    same_hand: bool = True,
 ) -> Outcome:
-    """A button was pressed. `shown_at`: since when its message shows what it shows."""
+    """A button was pressed. `shown_at`: since when its message shows what it shows; `same_hand`: by who changed it."""
     flow = flow_of(ask, directory)
     if flow.card.outcome is not None and not flow.card.choices:
         return Toast(flow.card.outcome.text)
@@ -88,7 +99,10 @@ def press(
     weight = talk.weight(act, argument)
     if weight is None:
         return Toast(t("telegram.press.stale"))
-    if not _is_meant(ask, state, weight, shown_at, now):
+    if act == "confirm" and not same_hand:
+        # Two presses are two looks of one person.
+        return Next(replace(state, revision=state.revision + 1), t("telegram.press.confirm_too"))
+    if not _is_meant(ask, state if same_hand else CardState(), weight, shown_at, now):
         return Toast(t("telegram.press.early"))
     return talk.press(act, argument)
 

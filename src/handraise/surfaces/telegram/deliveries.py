@@ -47,6 +47,8 @@ class Delivery(Struct, frozen=True):
     """The revision at which the state came to its current step."""
     ticks: dict[str, int] = {}
     """The revision at which each row of this step was ticked or unticked last."""
+    heard: int = 0
+    """The newest reply that was used. One that comes again after a crash must not fill in the next field, too."""
     is_closed: bool = False
     again: bool = False
     """Someone wants to see it once more, at the end of the chat."""
@@ -126,7 +128,8 @@ def part_arrived(delivery: Delivery, message: int) -> Delivery:
 
 def copy_arrived(delivery: Delivery, message: int, shown: str, at: datetime) -> Delivery:
     """Older copies are still closed with it, if there aren't too many. The buttons of all work."""
-    copies = (*delivery.copies, CardCopy(message, shown, at))
+    others = (each for each in delivery.copies if each.message != message)
+    copies = (*others, CardCopy(message, shown, at))
     return replace(delivery, copies=copies[-MOST_COPIES:], again=False)
 
 
@@ -145,11 +148,22 @@ def copy_gone(delivery: Delivery, message: int) -> Delivery:
     return replace(delivery, copies=copies, parts=delivery.parts if copies else ())
 
 
-def copy_found(delivery: Delivery, message: int, at: datetime) -> Delivery:
-    """Someone pressed a button of a message that isn't known here: it arrived after all."""
-    if message in known_messages(delivery):
-        return delivery
-    return replace(delivery, copies=(*delivery.copies, CardCopy(message, "", at)), is_closed=False)
+def copy_used(delivery: Delivery, message: int, shown: str, at: datetime) -> Delivery:
+    """Someone pressed a button of a message, which proves what it shows; `shown` is empty if it proves nothing.
+
+    If that isn't known here, it has arrived or changed at some time until now: what is pressed counts from now. So it
+    does if its time is yet to come, since a clock was set back.
+    """
+    if message not in known_messages(delivery):
+        return replace(delivery, copies=(*delivery.copies, CardCopy(message, shown, at)), is_closed=False)
+    copies = tuple(
+        _used(each, shown or each.shown, at) if each.message == message else each for each in delivery.copies
+    )
+    return replace(delivery, copies=copies)
+
+
+def _used(copy: CardCopy, shown: str, at: datetime) -> CardCopy:
+    return copy if copy.shown == shown and copy.since <= at else CardCopy(copy.message, shown, at)
 
 
 def known_messages(delivery: Delivery) -> tuple[int, ...]:

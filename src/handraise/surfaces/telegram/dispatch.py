@@ -150,7 +150,8 @@ class UpdateDispatch:
 
     async def _message(self, update: Update, message: BotMessage, is_begun: bool) -> None:
         if message.migrate_to_chat_id is not None:
-            await self._board.move(ChatPlace(message.chat.id), ChatPlace(message.migrate_to_chat_id))
+            if self._people.uses(message.chat.id):
+                await self._board.move(ChatPlace(message.chat.id), ChatPlace(message.migrate_to_chat_id))
             return
         sender = message.from_
         if sender is None or sender.is_bot or message.sender_chat is not None:
@@ -181,7 +182,7 @@ class UpdateDispatch:
         incoming = read_message(update, message)
         card = await self._ledger.card_at(message.chat.id, incoming.reply_to) if incoming.reply_to else None
         if card is not None and not self._is_known_command(incoming.text):
-            reaction = await self._answers.reply(member, *card, incoming.text)
+            reaction = await self._answers.reply(member, *card, incoming.text, incoming.number)
             await self._say(incoming.place, reaction.text, incoming.number)
         elif is_begun:
             await self._side.interrupted(member, incoming)
@@ -204,7 +205,7 @@ class UpdateDispatch:
     async def _membership(self, change: ChatMemberUpdated) -> None:
         if change.new_chat_member.status in _PRESENT:
             self._reach.regain(change.chat.id)
-        else:
+        elif self._people.uses(change.chat.id):
             self._reach.lose(change.chat.id, change.new_chat_member.status)
 
     async def _stopped(self, stopped: GenerationStopped) -> None:

@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Iterable
 
+from handraise.model.names import reveal
 from handraise.surfaces.telegram.final import PICTURES, AnswerFile
 
 LARGEST_PHOTO = 10_000_000
@@ -44,4 +45,4 @@ def _contents(root: str, file: int, name: str) -> AnswerFile | None:
     if len(data) > LARGEST_FILE:
         return None
     photo = name.lower().endswith(PICTURES[:-1]) and len(data) <= LARGEST_PHOTO
-    return AnswerFile(name, data, photo)
+    return AnswerFile(reveal(name), data, photo)

@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+from collections.abc import Iterator
 from datetime import timedelta
 from urllib.parse import unquote
 
@@ -24,11 +25,12 @@ PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 _DOCUMENTS = (".pdf", ".csv", ".tsv", ".xlsx", ".docx", ".pptx", ".zip", ".svg", ".html", ".mp4")
 _TITLE = 60
 _EXACT_SECONDS = 60
-_FENCE = re.compile(
-    r"^ {0,3}(?P<fence>`{3,}|~{3,})[ \t]*(?P<language>[\w+#.-]*)[^\n]*\n(?P<code>.*?)\n {0,3}(?P=fence)[ \t]*$",
-    re.MULTILINE | re.DOTALL,
-)
-_LINK = re.compile(r"\[[^\]\n]*\]\(\s*<?([^)<>\n]+?)>?(?:\s+\"[^\"\n]*\")?\s*\)")
+_LONGEST_READ = 6 * LONGEST
+"""Of a longer text only the first message is formatted: whatever Claude writes, that takes little time."""
+# The time that these take grows with the text alone, never faster: Claude may write anything.
+_OPENING = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})[ \t]*(?P<language>[\w+#.-]*)")
+_LINK = re.compile(r"\]\(([^)\n]{1,500})\)")
+_LINK_TITLE = re.compile(r"\s\"[^\"]*\"$")
 _SPAN = re.compile(r"`([^`\n]+)`")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _EXTENSIONS = {
@@ -43,6 +45,15 @@ class AnswerFile(Struct, frozen=True):
     name: str
     data: bytes
     photo: bool = False
+
+
+class _Fence(Struct, frozen=True):
+    """A block of code, and where it is in its text."""
+
+    begin: int
+    end: int
+    language: str
+    code: str
 
 
 class FinalAnswer(Struct, frozen=True):
@@ -68,7 +79,7 @@ def final_answer(outcome: ProgressOutcome, title: str) -> FinalAnswer:
 
 def mentioned_files(text: str) -> tuple[str, ...]:
     """Local files that a text shows or links to: pictures and documents, but no source files."""
-    found = [_path(target) for target in _LINK.findall(text)]
+    found = [_path(_LINK_TITLE.sub("", target.strip()).rstrip().strip("<>")) for target in _LINK.findall(text)]
     shown = [path for path in found if path.lower().endswith(PICTURES + _DOCUMENTS)]
     shown += [path for each in _SPAN.findall(text) if (path := _path(each)).lower().endswith(PICTURES)]
     return tuple(dict.fromkeys(shown))[:MOST_FILES]
@@ -91,12 +102,12 @@ def _of_turn(over: TurnOver, title: str) -> FinalAnswer:
 
 def _of_text(text: str, footer: Formatted) -> FinalAnswer:
     body, files = _without_long_code(text)
-    content = from_markdown(body) if body.strip() else EMPTY
+    content = from_markdown(body[:_LONGEST_READ]) if body.strip() else EMPTY
     parts = split(join("\n\n", [each for each in (content, footer) if each.text]))
-    if len(parts) > MOST_PARTS:
+    if len(parts) > MOST_PARTS or len(body) > _LONGEST_READ:
         rest = join("\n\n", (t("telegram.session.continued"), footer))
-        first = split(content, LONGEST - rest.units - 2)[0]
-        parts, files = [join("\n\n", (first, rest))], [AnswerFile("answer.md", text.encode("utf-8", "replace"))]
+        first = split(content, LONGEST - rest.units - 2)[:1]
+        parts, files = [join("\n\n", (*first, rest))], [AnswerFile("answer.md", text.encode("utf-8", "replace"))]
     return FinalAnswer(tuple(parts), tuple(files), mentioned_files(text))
 
 
@@ -119,14 +130,28 @@ def _without_long_code(text: str) -> tuple[str, list[AnswerFile]]:
     files: list[AnswerFile] = []
     pieces: list[str] = []
     end = 0
-    for found in _FENCE.finditer(text):
-        if units(found["code"]) <= LONGEST_CODE or len(files) == MOST_FILES:
+    for found in _fences(text):
+        if units(found.code) <= LONGEST_CODE or len(files) == MOST_FILES:
             continue
-        name = f"code-{len(files) + 1}.{_extension(found['language'])}"
-        files.append(AnswerFile(name, f"{found['code']}\n".encode("utf-8", "replace")))
-        pieces += [text[end : found.start()], t("telegram.session.attached", name=name)]
-        end = found.end()
+        name = f"code-{len(files) + 1}.{_extension(found.language)}"
+        files.append(AnswerFile(name, f"{found.code}\n".encode("utf-8", "replace")))
+        pieces += [text[end : found.begin], t("telegram.session.attached", name=name)]
+        end = found.end
     return "".join((*pieces, text[end:])), files
+
+
+def _fences(text: str) -> Iterator[_Fence]:
+    """Every block of code that is closed."""
+    at = begin = inside = 0
+    opening: re.Match[str] | None = None
+    for line in text.split("\n"):
+        after = at + len(line)
+        if opening is None:
+            opening, begin, inside = _OPENING.match(line), at, after + 1
+        elif line.strip(" \t") == opening["fence"]:
+            yield _Fence(begin, after, opening["language"], text[inside : at - 1])
+            opening = None
+        at = after + 1
 
 
 def _extension(language: str) -> str:

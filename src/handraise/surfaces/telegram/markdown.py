@@ -32,6 +32,8 @@ LONGEST_LINK = 2000
 _PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("reference")
 _LINE_END = re.compile(r"\r\n?")
 _ADDRESS = re.compile(r"(?:https?://)?((?:[\w-]+\.)+[a-z]{2,}|xn--[\w.-]+)", re.IGNORECASE)
+_LONGEST_NAME = 300
+"""A longer label is no name of a host, and not worth a look for one."""
 _LANGUAGE = re.compile(r"[\w+#.-]{1,40}")
 _RULE = "———"
 _BULLET = "• "
@@ -192,5 +194,7 @@ def _host(target: str) -> str | None:
 
 def _misleads(label: str, host: str) -> bool:
     """Whether the label looks like an address, and the link leads elsewhere."""
+    if len(label) > _LONGEST_NAME:
+        return True
     named = [found[1].lower().removeprefix("www.") for found in _ADDRESS.finditer(label)]
     return any(each != host.removeprefix("www.") for each in named)

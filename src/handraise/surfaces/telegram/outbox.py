@@ -55,6 +55,8 @@ class Outbox:
         clock: Callable[[], float] = time.monotonic,
         second: float = 1.0,
     ) -> None:
+        self.arrived: Callable[[int, int], None] = lambda _chat, _message: None
+        """Called with the chat and the number of each new message."""
         self._client = client
         self._pace = Pace(limits)
         self._clock = clock
@@ -190,6 +192,8 @@ class Outbox:
             case _:
                 queue.succeed()
                 self._arrived += isinstance(verdict, Sent)
+                if isinstance(verdict, Sent) and isinstance(item.outgoing, SendText | SendFile):
+                    self.arrived(queue.chat, verdict.message)
                 self._resolve(item, verdict)
 
     def _hold(self, queue: ChatQueue, item: Queued, seconds: float) -> None:

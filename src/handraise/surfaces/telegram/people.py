@@ -92,6 +92,29 @@ class People:
         configured = (*self._config.chats, *self._config.routes.values())
         return place.chat in {self.now_at(each).chat for each in configured}
 
+    def shows(self, place: ChatPlace, project: str | None) -> bool:
+        """Whether what belongs to a project, by its name, may be read in a place.
+
+        Private chats of members and the groups in `chats` show everything. A group that is only the route of some
+        projects shows these; and of its topics, one that is a route shows the projects of that topic.
+        """
+        place = self.now_at(place)
+        if place.chat > 0:
+            return self.member(place.chat) is not None
+        general = {self.now_at(each) for each in self._config.chats}
+        routes = [(name, self.now_at(route)) for name, route in self._config.routes.items()]
+        here = [name for name, route in routes if route == place]
+        if here and place not in general:
+            return project in here
+        return place.chat in {each.chat for each in general} or (project, place.chat) in {
+            (name, route.chat) for name, route in routes
+        }
+
+    def uses(self, chat: int) -> bool:
+        """Whether the bot has anything to do with a chat, by its number."""
+        configured = (*self._config.chats, *self._config.routes.values())
+        return chat in self._members or chat in {at.chat for each in configured for at in (each, self.now_at(each))}
+
     def reader(self, place: ChatPlace) -> Member | None:
         """The only person who reads there; None for groups."""
         return self.member(next((number for number, chat in self.private.items() if chat == place.chat), None))

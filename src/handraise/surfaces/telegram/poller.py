@@ -79,6 +79,7 @@ class UpdatePoller:
         for each in fresh:
             if each.callback_query is not None:
                 await self._handle(each)
+                self._remember([each])
         await saving
         for each in fresh:
             if each.callback_query is None:

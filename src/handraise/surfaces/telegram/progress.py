@@ -41,6 +41,8 @@ _STEP = 120
 _TITLE = 80
 _TAIL_LINES = 8
 _TAIL = 800
+_TAIL_READ = 20_000
+"""Characters that are looked at, at every beat, of what may be a megabyte."""
 _ASKS = names_of("question", "plan")
 _AT_WORK = ("queued", "starting", "working")
 _SERIOUS = ("error", "alarm")
@@ -283,7 +285,8 @@ def is_worth_starting(since: datetime | None, now: datetime) -> bool:
 
 def _tail(text: str) -> str:
     """The end of what Claude writes."""
-    lines = [line.rstrip() for line in reveal(text.replace("\r\n", "\n")).strip().split("\n")]
+    end = text.rstrip()[-_TAIL_READ:]
+    lines = [line.rstrip() for line in reveal(end.replace("\r\n", "\n")).strip().split("\n")]
     tail = "\n".join(lines[-_TAIL_LINES:])
     if len(tail) > _TAIL:
         tail = tail[-_TAIL:]

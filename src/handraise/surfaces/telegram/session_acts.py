@@ -156,6 +156,20 @@ class SessionActs:
         except (NotFound, Refused):
             return False
 
+    async def listed_at(self, place: ChatPlace) -> list[SessionSummary]:
+        """The sessions that may be read in a place."""
+        names = {each.id: each.name for each in await self.tools.reading.projects()}
+        everything = await self.tools.reading.sessions()
+        return [each for each in everything if self.tools.people.shows(place, names.get(each.session.project or ""))]
+
+    async def session_at(self, place: ChatPlace, session: str) -> SessionSummary:
+        """A session that may be read in a place; raises Refused for others."""
+        summary = await self.tools.reading.session(session)
+        project = (await self.projects()).get(summary.session.project or "")
+        if not self.tools.people.shows(place, project.name if project else None):
+            raise Refused(t("telegram.session.not_here"))
+        return summary
+
     async def projects(self) -> dict[str, Project]:
         return {project.id: project for project in await self.tools.reading.projects()}
 

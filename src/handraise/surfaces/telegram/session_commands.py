@@ -47,8 +47,11 @@ class SessionCommands:
 
     async def new(self, member: Member, message: IncomingMessage, rest: str, *, again: bool = False) -> None:
         check_role(member, "admin")
-        projects = await self._acts.tools.reading.projects()
-        wanted = commands.new_request(rest, projects)
+        everything = await self._acts.tools.reading.projects()
+        projects = [each for each in everything if self._acts.tools.people.shows(message.place, each.name)]
+        wanted = commands.new_request(rest, everything)
+        if wanted.project is not None and wanted.project not in projects:
+            raise Refused(t("telegram.session.not_here"))
         project = wanted.project.id if wanted.project else self._default_project(message.place, projects)
         if project is None:
             raise Refused(_which_project(projects))
@@ -61,7 +64,7 @@ class SessionCommands:
         return routed or (projects[0].id if len(projects) == 1 else None)
 
     async def _list(self, _member: Member, message: IncomingMessage, _rest: str) -> None:
-        summaries = session_texts.listed(await self._acts.tools.reading.sessions())
+        summaries = session_texts.listed(await self._acts.listed_at(message.place))
         if not summaries:
             raise Refused(t("telegram.session.no_sessions"))
         rows = await self._acts.buttons(message.place, summaries, PICK)
@@ -115,7 +118,7 @@ class SessionCommands:
 
     async def _offer_ended(self, message: IncomingMessage) -> None:
         everything = session_texts.listed(
-            each for each in await self._acts.tools.reading.sessions() if each.session.ended is not None
+            each for each in await self._acts.listed_at(message.place) if each.session.ended is not None
         )
         if not everything:
             raise Refused(t("telegram.session.nothing_to_resume"))

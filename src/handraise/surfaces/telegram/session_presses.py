@@ -53,7 +53,7 @@ class SessionPresses:
 
     async def _press_pick(self, _member: Member, press: IncomingPress) -> str:
         """Opens a session here: its progress is shown from now on, and messages without a reply go to it."""
-        summary = await self._acts.tools.reading.session(press.argument)
+        summary = await self._acts.session_at(press.place, press.argument)
         view = await self._open(press, summary)
         content = session_texts.described(summary, await self._acts.projects())
         sending = self._acts.send(press.place, content, await self._controls(press.place, summary))
@@ -82,15 +82,16 @@ class SessionPresses:
         return ((await self._acts.button(place, t("telegram.session.button.interrupt"), INTERRUPT, session.id), stop),)
 
     async def _press_interrupt(self, member: Member, press: IncomingPress) -> str:
+        await self._acts.session_at(press.place, press.argument)
         sentence = t("telegram.session.interrupting_now")
         return await self._promptly(press.place, partial(self._acts.interrupt, member, press.argument), sentence)
 
     async def _press_ask_stop(self, _member: Member, press: IncomingPress) -> str:
-        await self._acts.ask_to_stop(press.place, await self._acts.tools.reading.session(press.argument))
+        await self._acts.ask_to_stop(press.place, await self._acts.session_at(press.place, press.argument))
         return t("telegram.session.press_again")
 
     async def _press_stop(self, member: Member, press: IncomingPress) -> str:
-        summary = await self._acts.tools.reading.session(press.argument)
+        summary = await self._acts.session_at(press.place, press.argument)
         sentence = t("telegram.session.stopping", title=session_texts.title_of(summary.session))
         stopping = partial(self._acts.tools.desk_of(member).stop, press.argument)
         answer = await self._promptly(press.place, stopping, sentence)
@@ -98,13 +99,13 @@ class SessionPresses:
         return answer
 
     async def _press_keep(self, _member: Member, press: IncomingPress) -> str:
-        summary = await self._acts.tools.reading.session(press.argument)
+        summary = await self._acts.session_at(press.place, press.argument)
         sentence = t("telegram.session.kept_running", title=session_texts.title_of(summary.session))
         self._acts.edit(press, sentence)
         return sentence
 
     async def _press_resume(self, member: Member, press: IncomingPress) -> str:
-        summary = await self._acts.tools.reading.session(press.argument)
+        summary = await self._acts.session_at(press.place, press.argument)
         await self._open(press, summary)
         resuming = partial(self._acts.tools.desk_of(member).resume, press.argument)
         sentence = t("telegram.session.resuming", title=session_texts.title_of(summary.session))
@@ -114,6 +115,7 @@ class SessionPresses:
 
     async def _press_mode(self, member: Member, press: IncomingPress) -> str:
         mode, _, session = press.argument.partition(" ")
+        await self._acts.session_at(press.place, session)
         changing = partial(self._acts.tools.desk_of(member).change_mode, session, mode)
         sentence = t("telegram.session.mode.changed", mode=session_texts.mode_name(mode))
         answer = await self._promptly(press.place, changing, sentence)

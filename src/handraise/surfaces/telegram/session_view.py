@@ -160,7 +160,7 @@ class SessionView:
     async def _deliver(self, outcome: ProgressOutcome) -> None:
         """Message by message, so that after a restart none is sent again."""
         if not self._mutes(outcome):
-            answer = final_answer(outcome, self.progress.title)
+            answer = await asyncio.to_thread(final_answer, outcome, self.progress.title)
             files = [*answer.files, *await self._mentioned(answer.mentions)]
             messages: list[Formatted | AnswerFile] = [*answer.parts, *files]
             silent = answer.silent or self._tools.people.is_silent(self._tools.clock())

@@ -150,12 +150,20 @@ class SessionViews:
         return view
 
     async def _restore(self, link: SessionLink) -> None:
-        try:
-            await self._tools.reading.session(link.session)
-        except NotFound:
+        if await self._may_show(link):
+            await self._catch_up(self._add(link))
+        else:
             await self._tools.ledger.drop_link(link.session, link.place)
-            return
-        await self._catch_up(self._add(link))
+
+    async def _may_show(self, link: SessionLink) -> bool:
+        """Whether the session still exists, and the settings still let the place's people read it."""
+        try:
+            session = (await self._tools.reading.session(link.session)).session
+        except NotFound:
+            return False
+        projects = await self._tools.reading.projects()
+        name = next((each.name for each in projects if each.id == session.project), None)
+        return self._tools.people.shows(link.place, name)
 
     async def _catch_up(self, view: SessionView) -> None:
         """Reads what happened since its cursor, and enough before it to know where a running session stands."""
