@@ -88,7 +88,7 @@ async def test_a_command_is_allowed_and_the_next_is_denied_with_a_reason(there: 
     session = await there.start("run")
     card = await there.chat.button("Allow once")
     assert "python3 make.py" in card.marked("pre")
-    assert await there.press(card, "Allow once") == "You allowed `python3 make.py`"
+    assert await there.press(card, "Allow once") == "You allowed python3 make.py"
     assert "ana allowed python3 make.py (telegram)" in await there.closed(card)
 
     card = await there.chat.message("Run rm made?")
@@ -160,7 +160,7 @@ async def test_cards_outlive_a_killed_hub_and_nothing_is_sent_twice(tmp_path: Pa
         press = await api.perform("press", person=ANA, message=permission["number"], label="Allow once")
 
         async with serve(tmp_path, environ) as hub, desk(tmp_path) as owner:
-            assert await api.perform("toast", press=press) == "You allowed `python3 make.py`"
+            assert await api.perform("toast", press=press) == "You allowed python3 make.py"
             closed = await shown(api, permission, "ana allowed")
             assert closed["text"].endswith("ana allowed python3 make.py (telegram)")
             assert closed["labels"] == []

@@ -22,7 +22,7 @@ async def test_a_permission_is_allowed_by_a_press(tmp_path: Path) -> None:
         await rig.ask()
         card = await rig.ana.private.button("Allow once")
         assert "npm test" in card.text
-        assert await rig.press(rig.ana, card, "Allow once") == "You allowed `npm test`"
+        assert await rig.press(rig.ana, card, "Allow once") == "You allowed npm test"
         await rig.closed(card)
         assert "ana allowed" in card.text
         settlement = (await rig.hub.desk.ask("a_1")).settlement
@@ -38,7 +38,7 @@ async def test_a_press_on_what_has_just_appeared_does_not_allow_it(tmp_path: Pat
         card = await rig.ana.private.button("Allow once")
         await rig.ana.press(card, "Allow once").toast()
         assert await rig.state_of("a_1") == "open"
-        assert await rig.press(rig.ana, card, "Allow once") == "You allowed `npm test`"
+        assert await rig.press(rig.ana, card, "Allow once") == "You allowed npm test"
 
 
 async def test_what_was_answered_elsewhere_says_so_and_has_no_buttons(tmp_path: Path) -> None:  # lesson 33
@@ -91,7 +91,7 @@ async def test_the_same_press_twice_answers_once(tmp_path: Path) -> None:  # les
         await rig.recorded(card)
         rig.calm()
         presses = [rig.ana.press(card, "Deny"), rig.ana.press(card, "Deny")]
-        assert [await each.toast() for each in presses] == ["You denied `npm test`"] * 2
+        assert [await each.toast() for each in presses] == ["You denied npm test"] * 2
         await rig.api.confirmed()
         assert len([each for each in await rig.hub.desk.audit(ask="a_1") if each.what == "answered"]) == 1
 
@@ -159,7 +159,7 @@ async def test_in_a_group_only_members_can_press(tmp_path: Path) -> None:  # les
         press = stranger.press(card, "Deny")
         assert await press.toast() == "You're not allowed to use this bot."
         assert await rig.state_of("a_1") == "open"
-        assert await rig.press(rig.bo, card, "Deny") == "You denied `npm test`"
+        assert await rig.press(rig.bo, card, "Deny") == "You denied npm test"
         await rig.closed(card)
         assert "bo denied" in card.text
 
@@ -263,7 +263,7 @@ async def test_open_cards_can_be_shown_again(tmp_path: Path) -> None:
         assert await rig.side.tools.show_again(ChatPlace(rig.ana.number)) == 1
         await rig.api.until(lambda: len(rig.ana.private.from_bot) == 2)
         again = rig.ana.private.last
-        assert await rig.press(rig.ana, again, "Deny") == "You denied `npm test`"
+        assert await rig.press(rig.ana, again, "Deny") == "You denied npm test"
         await rig.closed(card)
         await rig.closed(again)
 
@@ -286,7 +286,7 @@ async def test_a_press_that_takes_long_is_acknowledged_before_it_is_done(tmp_pat
         rig.side.hangs = "stop"
         data = await rig.side.tools.bind(ChatPlace(rig.ana.number), "stop", "s_1")
         slow = rig.ana.press_data(card, data)
-        assert await rig.press(rig.ana, card, "Deny") == "You denied `npm test`", "others don't wait for it"
+        assert await rig.press(rig.ana, card, "Deny") == "You denied npm test", "others don't wait for it"
         assert await slow.toast() == "Received"
 
 

@@ -106,7 +106,7 @@ async def test_an_update_that_makes_no_sense_stops_nothing(tmp_path: Path, conte
         card = await rig.ana.private.button("Deny")
         kind, body = next(iter(content.items()))
         rig.api.world.updates.put(kind, body)
-        assert await rig.press(rig.ana, card, "Deny") == "You denied `npm test`"
+        assert await rig.press(rig.ana, card, "Deny") == "You denied npm test"
         await rig.api.confirmed()
 
 

@@ -38,7 +38,7 @@ async def test_a_card_is_answered_and_the_api_says_how_the_bot_is(tmp_path: Path
             session = await hub.session()
             await hub.ask(BASH, session=session.id, name="a_1")
             card = await ana.private.button("Deny")
-            assert await ana.press(card, "Deny").toast() == "You denied `npm test`"
+            assert await ana.press(card, "Deny").toast() == "You denied npm test"
             await card.chat.until(lambda _: not card.buttons)
             await api.until(lambda: bool(api.world.commands))
             assert await state_of(client) == {

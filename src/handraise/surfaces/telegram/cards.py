@@ -61,11 +61,13 @@ def render(ask: Ask, directory: str | None, state: CardState, *, title: str = ""
     return CardMessages((*layout.before, last), layout.files, keyboard)
 
 
-def closed(ask: Ask, directory: str | None) -> Formatted:
-    """What a settled ask's card says: what it was about, how it ended, who did it and from where."""
+def closed(ask: Ask, directory: str | None, *, title: str = "") -> Formatted:
+    """What a settled ask's card says: which session asked, what about, how it ended, who did it and from where."""
     settled = outcome(ask, directory)
     about = cut(marked(headline(ask, directory)), _HEADLINE)
-    lines = [bold(f"✋ {t(f'card.kind.{ask.kind}')}"), about]
+    who = clipped(one_line(title or ask.agent or ""), _TITLE)
+    kind = bold(f"✋ {t(f'card.kind.{ask.kind}')}")
+    lines = [join(" · ", [kind, who] if who else [kind]), about]
     if settled is None:
         return join("\n\n", lines)
     answered = _answered(ask)

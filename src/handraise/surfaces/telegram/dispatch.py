@@ -4,6 +4,7 @@ import asyncio
 import logging
 from datetime import UTC, datetime
 
+from handraise.present.headlines import without_marks
 from handraise.surfaces.telegram.bot_types import (
     BotMessage,
     CallbackQuery,
@@ -14,9 +15,9 @@ from handraise.surfaces.telegram.bot_types import (
 from handraise.surfaces.telegram.buttons import BoundButton
 from handraise.surfaces.telegram.card_answers import CardAnswers, Reaction
 from handraise.surfaces.telegram.card_board import CardBoard
-from handraise.surfaces.telegram.formatted import Formatted
 from handraise.surfaces.telegram.incoming import IncomingFile, IncomingMessage, IncomingPress
 from handraise.surfaces.telegram.keyed_locks import KeyedLocks
+from handraise.surfaces.telegram.layout import marked
 from handraise.surfaces.telegram.ledger import Ledger, LedgerLost
 from handraise.surfaces.telegram.outbox import Outbox
 from handraise.surfaces.telegram.outgoing import ChatPlace, SendText
@@ -126,7 +127,7 @@ class UpdateDispatch:
             return Reaction(t("telegram.press.failed"), alert=True)
 
     async def _acknowledge(self, callback: str, reaction: Reaction) -> None:
-        await self._outbox.answer(callback, reaction.text, alert=reaction.alert)
+        await self._outbox.answer(callback, without_marks(reaction.text), alert=reaction.alert)
 
     async def _react(self, update: int, query: CallbackQuery) -> Reaction:
         member = self._people.member(query.from_.id)
@@ -216,7 +217,7 @@ class UpdateDispatch:
 
     async def _say(self, place: ChatPlace, text: str, reply_to: int | None) -> None:
         if text:
-            self._outbox.put(SendText(place, Formatted(text), reply_to=reply_to), priority="reply")
+            self._outbox.put(SendText(place, marked(text), reply_to=reply_to), priority="reply")
 
 
 def read_message(update: int, message: BotMessage) -> IncomingMessage:

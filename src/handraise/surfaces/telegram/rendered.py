@@ -50,7 +50,7 @@ def card_link(page: str, ask: str) -> str:
 
 def settled_card(ask: Ask, origin: AskOrigin) -> RenderedCard:
     """What remains of the card of a settled ask."""
-    return _remainder("settled", closed(ask, origin.directory))
+    return _remainder("settled", closed(ask, origin.directory, title=origin.title))
 
 
 def retired_card() -> RenderedCard:
