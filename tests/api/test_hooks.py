@@ -278,7 +278,7 @@ async def deny_all(hub: Served) -> None:
 
 async def test_a_wrong_secret_is_refused_at_once(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
-        for value in ("Bearer wrong", "Bearer ", "Basic YTpi", f"Bearer {'x' * 5000}", ""):
+        for value in ("Bearer wrong", "Bearer", "Basic YTpi", f"Bearer {'x' * 5000}", ""):
             async with httpx2.AsyncClient(base_url=hub.up.base, verify=PLAIN, timeout=30) as hook:
                 response = await hook.post(
                     "/hooks/claude", json=CALL, headers={"authorization": value} if value else {}

@@ -42,8 +42,11 @@ def choices(ask: Ask) -> tuple[CardChoice, ...]:
         case Question():
             return tuple(_of_question(ask.body))
         case Permission():
+            terms = terms_of(ask.body)
             offered = tuple(_of_permission(ask.body))
-            return _refusing_first(offered) if terms_of(ask.body).deny_first else offered
+            if terms.is_strict:
+                offered = tuple(each for each in offered if each.act not in _LASTING)
+            return _refusing_first(offered) if terms.deny_first else offered
         case Plan():
             return _refusing_first(_of_plan()) if terms_of(ask.body).deny_first else _of_plan()
         case Form(url=url):
@@ -103,8 +106,8 @@ def _of_permission(body: Permission) -> Iterator[CardChoice]:
 def _refusing_first(offered: tuple[CardChoice, ...]) -> tuple[CardChoice, ...]:
     """No single key allows, or leads to it: neither a letter nor a digit."""
     refusing = [each for each in offered if each.act in _REFUSING]
-    rest = [each for each in offered if each.act not in (*_REFUSING, *_LASTING)]
-    return (*refusing, *(replace(each, key="", digit=None) for each in rest))
+    rest = [replace(each, key="", digit=None) for each in offered if each.act not in _REFUSING]
+    return (*refusing, *rest)
 
 
 def _suggestion(place: int, words: str) -> CardChoice:
