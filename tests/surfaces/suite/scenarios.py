@@ -27,6 +27,7 @@ from handraise.model.asks import (
 from handraise.present.cards import card_of
 from handraise.present.headlines import headline, without_marks
 from handraise.present.outcomes import outcome
+from handraise.present.terms import terms_in_words
 from surfaces.suite.cases import CASES, DATABASE, LINK, NPM, PLAN, POSTGRES, SQLITE, TRUST, AnswerCase, Gesture
 from surfaces.suite.surface import Surface
 from surfaces.suite.surface_hub import BEN, answered_in
@@ -108,7 +109,7 @@ class AnswerSuite(SurfaceSuite):
     async def test_what_claude_code_keeps_for_a_person_never_lasts_and_denying_comes_first_if_it_says_so(
         self, surface: Surface, terms: Terms
     ) -> None:
-        ask = await surface.hub.open(replace(NPM, terms=terms))
+        ask = await surface.hub.open(replace(NPM, terms=terms), why=terms_in_words(terms))
         labels = (await surface.shown(ask)).labels
         lasting = [label for act in ("session", "always", "suggestion") for label in labels_of(replace_terms(ask), act)]
         assert lasting
@@ -121,7 +122,7 @@ class AnswerSuite(SurfaceSuite):
         if terms.deny_first and allowing:
             assert denying[0] < allowing[0]
         if surface.shows_all:
-            await surface.says(ask, "This can only be allowed once")
+            await surface.says(ask, "can only be allowed once")
 
 
 class RaceSuite(SurfaceSuite):
