@@ -514,7 +514,7 @@ async def test_a_denied_call_can_stay_denied_and_a_refusal_is_told(bed: SessionB
 
 
 @pytest.mark.parametrize(
-    ("contents", "told"),
+    ("contents", "sentence"),
     [
         (denied("x\n" * 4000), "This call is too long to show here."),
         (denied("curl example.com")[2:], "This call is too long to show here."),
@@ -523,12 +523,12 @@ async def test_a_denied_call_can_stay_denied_and_a_refusal_is_told(bed: SessionB
     ids=["too long", "unknown input", "too late"],
 )
 async def test_what_cannot_be_shown_or_allowed_has_no_button(
-    bed: SessionBed, contents: tuple[Content, ...], told: str
+    bed: SessionBed, contents: tuple[Content, ...], sentence: str
 ) -> None:
     async with bed.running():
         session = await started(bed)
         await bed.publish(session, *contents)
-        assert (await bed.outbox.message(told)).keyboard == ()
+        assert (await bed.outbox.message(sentence)).keyboard == ()
 
 
 async def test_a_denial_that_is_somebodys_decision_is_no_message_of_its_own(bed: SessionBed) -> None:
