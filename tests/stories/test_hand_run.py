@@ -36,6 +36,7 @@ from stories.serving_house import desk as desk_of
 from surfaces.terminal.pseudo import DEADLINE, DOWN, ENTER, ESCAPE
 
 SHIFT_TAB = "\x1b[Z"
+OFFER = "To answer Claude sessions you start yourself here, too: handraise project sync (or --user)"
 
 
 async def test_whoever_answers_first_counts(tmp_path: Path) -> None:
@@ -197,6 +198,7 @@ async def test_a_hub_that_is_killed_leaves_the_dialog_and_the_next_hub_says_wher
     async with ScriptedModel({"script": asking(heard)}) as model:
         environ = surroundings(tmp_path, model.url("script"))
         async with serve(tmp_path, environ) as hub:
+            assert OFFER in hub.output
             hub.neighbour.post("/api/projects", {"path": str(work), "name": "work", "options": {}})
             hub.neighbour.post("/api/projects/work/sync", {"remove": False})
             async with by_hand(work, environ) as terminal:
@@ -220,6 +222,7 @@ async def test_a_hub_that_is_killed_leaves_the_dialog_and_the_next_hub_says_wher
                 hub.child.kill()
                 await hub.child.wait()
                 async with serve(tmp_path, environ) as second, desk_of(tmp_path) as after:
+                    assert OFFER not in second.output
                     settled = await until_settled(after, asked.id)
                     assert reason(settled) == "the connection to the terminal ended; answer it there"
                     assert DIALOG in terminal.screen
