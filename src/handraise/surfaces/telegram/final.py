@@ -139,7 +139,7 @@ def _of_denial(outcome: CallDenied, title: str) -> FinalAnswer:
     if outcome.input is not None:
         shown = [shown_evidence(each) for each in evidence_of_call(denied.tool, outcome.input)]
         name = bold(one_line(denied.tool))
-        whole = join("\n\n", (join("\n", (head, reason)), name, *shown, t("page.chat.allow_hint")))
+        whole = join("\n\n", (join("\n", (head, reason)), name, *shown, t("telegram.session.allow_hint")))
         if whole.units <= LONGEST:
             return FinalAnswer((whole,), allows=denied.action)
     elsewhere = t("telegram.session.allow_elsewhere")

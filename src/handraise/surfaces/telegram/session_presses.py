@@ -137,7 +137,7 @@ class SessionPresses:
         action, _, session = press.argument.partition(" ")
         await self._acts.session_at(press.place, session)
         question = f"{member.number} {press.update} {action} {session}"
-        once = await self._acts.button(press.place, t("page.chat.allow_once"), ALLOW_ONCE, question)
+        once = await self._acts.button(press.place, t("telegram.session.button.allow_once"), ALLOW_ONCE, question)
         keep = await self._acts.button(press.place, t("telegram.session.button.keep_denied"), KEEP_DENIED, question)
         text = Formatted(t("telegram.session.ask_allow", name=member.person.name))
         self._asked_at[question] = None
