@@ -152,6 +152,18 @@ async def test_a_wrong_token_is_a_clear_sentence_and_the_hub_runs_on(tmp_path: P
             assert await rig.state_of("a_1") == "open"
 
 
+@pytest.mark.parametrize("code", [401, 404])
+async def test_a_token_that_works_again_is_used_again(tmp_path: Path, code: int) -> None:
+    """A proxy that starts before its Bot API server answers like this, too."""
+    async with rigged(tmp_path) as rig, rig.bot() as bot:
+        await rig.ask()
+        card = await rig.ana.private.button("Deny")
+        rig.api.refuse("getUpdates", code, "Unauthorized" if code == 401 else "Not Found", 2)
+        await rig.until(lambda: bot.status().trouble == t("telegram.error.token"))
+        assert await rig.press(rig.ana, card, "Deny") == "You denied npm test"
+        await rig.until(lambda: bot.status().trouble == "")
+
+
 async def test_a_damaged_ledger_is_a_clear_sentence_and_the_hub_runs_on(tmp_path: Path) -> None:
     async with rigged(tmp_path) as rig:
         rig.folder.mkdir()
@@ -275,17 +287,21 @@ async def test_a_message_that_was_being_handled_in_a_crash_is_not_repeated(tmp_p
 
 async def test_nothing_secret_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:  # lesson 60
     caplog.set_level(logging.DEBUG)
+    asyncio.get_running_loop().set_debug(True)
     async with rigged(tmp_path) as rig, rig.bot():
         rig.api.fail("sendMessage", "drop-after")
         rig.api.fail("sendMessage", "500")
         rig.api.fail("getUpdates", "drop")
-        rig.api.refuse("editMessageText", 400, "Bad Request: something else")
+        rig.api.refuse("editMessageText", 400, "Bad Request: the text 'npm test' is unfit")
         rig.ana.write("my secret words")
         await rig.ask()
         card = await rig.ana.private.button("Deny")
         await rig.press(rig.ana, card, "Deny")
         await rig.closed(card)
-    logged = "\n".join(str(each.__dict__) for each in caplog.records if each.name.startswith(("handraise", "httpx")))
+    asyncio.get_running_loop().set_debug(False)
+    logged = "\n".join(f"{each.__dict__} {each.getMessage()}" for each in caplog.records)
+    assert {"asyncio", "handraise.telegram", "httpcore2.http11", "httpx2"} <= {each.name for each in caplog.records}
+    assert "a card's message failed: Bad Request: the text" in logged
     assert TOKEN not in logged
     assert TOKEN.partition(":")[2] not in logged
     assert "npm test" not in logged

@@ -163,9 +163,23 @@ async def test_a_blocked_bot_delivers_when_it_is_let_in_again(rig: BotRig) -> No
         await publish(rig, TurnStarted(1), turn_ended("Done."))
         await rig.api.until(lambda: rig.api.count("sendMessage", 403) > 0 or rig.api.count("sendMessageDraft", 403) > 0)
         rig.ana.unblock()
-        rig.ana.write("/help")
         await rig.ana.private.message("Done.")
     assert answers(rig.ana.private) == 1
+
+
+async def test_a_group_that_removed_the_bot_is_named_and_gets_its_answer_when_the_bot_is_back(rig: BotRig) -> None:
+    chat = await group(rig)
+    async with bot(rig) as running:
+        await opened(rig, rig.ana, chat)
+        rig.ana.kick_bot(chat)
+        await rig.until(lambda: bool(running.status().chats))
+        await publish(rig, TurnStarted(1), turn_ended("Done."))
+        await rig.api.until(lambda: rig.api.count("sendMessage", 403) > 0)
+        assert [each.chat for each in running.status().chats] == [chat.number]
+        rig.ana.add_bot(chat)
+        await chat.message("Done.")
+        assert running.status().chats == ()
+    assert answers(chat) == 1
 
 
 async def test_a_deleted_progress_message_stays_deleted(rig: BotRig) -> None:

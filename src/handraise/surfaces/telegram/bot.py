@@ -168,6 +168,7 @@ class TelegramBot:
             self._reading,
             self._desk_of,
             self._people,
+            self._reach,
             self._outbox,
             self._ledger,
             self._bind,

@@ -3,6 +3,8 @@
 Telegram tells most refusals apart only by their text.
 """
 
+import re
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -22,6 +24,7 @@ from handraise.surfaces.telegram.outgoing import (
     Undeliverable,
 )
 
+_QUOTED = re.compile(r"(?<!\w)'|[\"`“‘«<]|\S*://")
 _GONE = (
     "message to edit not found",
     "message to delete not found",
@@ -45,6 +48,8 @@ _BLOCKED = (
     "user_is_blocked",
     "need administrator rights",
 )
+_NO_TOPIC = ("thread not found", "topic_deleted", "topic_id_invalid")
+"""If the topic was deleted."""
 _SERVER_TROUBLE = (401, 404, 409)
 """The token doesn't work, or another program answers at this address: nothing is wrong with the message."""
 
@@ -89,6 +94,16 @@ def judge(
         return settled
     plainer = simplify(outgoing, text) if code == 400 else None
     return Undeliverable(description) if plainer is None else Instead(plainer)
+
+
+def is_topic_gone(reason: str) -> bool:
+    """Whether the topic is what is missing, and not the chat."""
+    return any(each in reason.lower() for each in _NO_TOPIC)
+
+
+def without_quotes(reason: str) -> str:
+    """For the log: Telegram's reason up to where it quotes what was sent."""
+    return _QUOTED.split(reason, maxsplit=1)[0].strip()
 
 
 def simplify(outgoing: Outgoing, text: str) -> Outgoing | None:
