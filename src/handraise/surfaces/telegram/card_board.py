@@ -121,15 +121,20 @@ class CardBoard:
                 sender.update(ask)
 
     async def sender(self, ask: Ask, place: ChatPlace) -> CardSender | None:
-        """The card of an ask in a place; also one that was closed long ago, which is then checked again."""
+        """The card of an ask in a place; also one that was closed long ago, which is then checked again.
+
+        None if there never was one, or an open ask isn't shown there any more.
+        """
         found = self._senders.get((ask.id, place))
         if found is None:
             delivery = await self._ledger.delivery(ask.id, place)
             if delivery is None:
                 return None
             found = await self._begin(delivery, ask)
+        if ask.settlement is None:
+            found.is_wanted = place in await self._places(ask)
         found.update(ask)
-        return found
+        return found if found.is_wanted or ask.settlement is not None else None
 
     async def show_again(self, place: ChatPlace) -> int:
         """Sends the open cards of a place once more, oldest first; returns how many."""
