@@ -70,7 +70,7 @@ def write_notes(conversation: Conversation) -> Script:
 
 def repeat(conversation: Conversation) -> Script:
     for _ in range(2):
-        conversation = yield [use("Bash", command="python3 count.py", description="Count")]
+        yield [use("Bash", command="python3 count.py", description="Count")]
     yield [say("Counted twice.")]
 
 
