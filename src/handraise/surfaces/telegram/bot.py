@@ -204,10 +204,11 @@ class TelegramBot:
         listed = [{"command": name, "description": description} for name, description in commands]
         while True:
             try:
-                self._name = dispatch.bot_name = (await self._client.me()).username
+                self._name = (await self._client.me()).username
+                dispatch.call(self._name)
                 await self._client.call("setMyCommands", {"commands": listed})
             except BotError:
-                await asyncio.sleep(_RETRY)
+                await asyncio.sleep(_RETRY * self._second)
             else:
                 return
 
