@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from handraise.model.answers import Allow, Deny
-from handraise.model.asks import Plan
+from handraise.model.asks import Permission, Plan
 from handraise.surfaces.telegram.outgoing import ChatPlace
 from handraise.surfaces.telegram.people import QuietHours
 from handraise.texts import t
@@ -258,6 +258,21 @@ async def test_a_deleted_topic_does_not_lose_the_card(tmp_path: Path) -> None:
             card = await forum.button("Deny")
             assert card.topic is None
             assert await rig.press(rig.ana, card, "Deny") == "You denied npm test"
+
+
+async def test_a_group_without_files_is_named_and_gets_a_long_card_when_files_are_allowed(tmp_path: Path) -> None:
+    async with rigged(tmp_path, started=False) as rig:
+        chat = rig.api.supergroup("Team", rig.ana)
+        rig.configure(chats=(ChatPlace(chat.number),))
+        async with rig.bot() as bot:
+            rig.api.refuse("sendDocument", 400, "Bad Request: not enough rights to send documents to the chat")
+            await rig.ask("a_1", Permission("Bash", {"command": "\n".join(f"echo {at}" * 9 for at in range(200))}))
+            await rig.until(lambda: [each.chat for each in bot.status().chats] == [chat.number])
+            assert chat.from_bot == [], "nothing is offered before all of it was sent"
+            rig.ana.write("/help", chat)
+            card = await chat.button("Deny")
+            assert [each.file.name for each in chat.from_bot if each.file] == ["command.sh"]
+            assert "denied" in await rig.press(rig.ana, card, "Deny")
 
 
 async def test_in_quiet_hours_cards_come_without_a_sound(tmp_path: Path) -> None:

@@ -86,6 +86,24 @@ FILE = SendFile(PLACE, "a.png", b"x", bold("hi"), photo=True)
             "Bad Request: can't parse entities",
             Undeliverable("Bad Request: can't parse entities"),
         ),
+        (
+            FILE,
+            400,
+            "Bad Request: not enough rights to send photos to the chat",
+            Instead(SendFile(PLACE, "a.png", b"x", bold("hi"))),
+        ),
+        (
+            SendFile(PLACE, "a.txt", b"x"),
+            400,
+            "Bad Request: CHAT_SEND_DOCS_FORBIDDEN",
+            Undeliverable("Bad Request: CHAT_SEND_DOCS_FORBIDDEN"),
+        ),
+        (
+            SEND,
+            400,
+            "Bad Request: not enough rights to send text messages to the chat",
+            Blocked("Bad Request: not enough rights to send text messages to the chat"),
+        ),
         (SEND, 400, "Bad Request: something new", Undeliverable("Bad Request: something new")),
     ],
 )

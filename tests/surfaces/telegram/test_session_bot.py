@@ -182,6 +182,19 @@ async def test_a_group_that_removed_the_bot_is_named_and_gets_its_answer_when_th
     assert answers(chat) == 1
 
 
+async def test_a_group_without_files_gets_the_answer_and_those_after_it(rig: BotRig) -> None:
+    chat = await group(rig)
+    async with bot(rig):
+        await opened(rig, rig.ana, chat)
+        rig.api.refuse("sendDocument", 400, "Bad Request: not enough rights to send documents to the chat")
+        code = "\n".join(f"x_{at} = {at}" for at in range(400))
+        await publish(rig, TurnStarted(1), turn_ended(f"Look:\n```python\n{code}\n```"))
+        await publish(rig, TurnStarted(2), turn_ended("Next."))
+        await chat.message("Next.")
+        assert "📎 code-1.py" in (await chat.message("Look:")).text
+        await chat.message("code-1.py can't be sent to this chat.")
+
+
 async def test_a_deleted_progress_message_stays_deleted(rig: BotRig) -> None:
     chat = await group(rig)
     async with bot(rig):

@@ -47,7 +47,7 @@ from handraise.surfaces.telegram.outgoing import (
 )
 from handraise.surfaces.telegram.people import People
 from handraise.surfaces.telegram.reach import Reach
-from handraise.surfaces.telegram.refusals import is_topic_gone, without_quotes
+from handraise.surfaces.telegram.refusals import forbids_files, is_topic_gone, without_quotes
 from handraise.surfaces.telegram.rendered import (
     AskOrigin,
     RenderedCard,
@@ -334,12 +334,14 @@ class CardSender:
                 pass
             case Blocked(reason=reason) if self.delivery.place.topic is not None and is_topic_gone(reason):
                 await self._move(ChatPlace(self.delivery.place.chat))
-            case Blocked(reason=reason):
+            case Undeliverable(reason=reason) if not forbids_files(reason):
+                await self._pause(trouble)
+            case Blocked(reason=reason) | Undeliverable(reason=reason):
                 self._services.reach.lose(self.delivery.place.chat, reason)
                 await self._until_back()
             case Migrated(chat=chat):
                 await self._move(ChatPlace(chat))
-            case Doubtful() | Undeliverable():
+            case Doubtful():
                 await self._pause(trouble)
             case _:
                 assert_never(trouble)

@@ -196,6 +196,9 @@ class SessionView:
                     log.warning(
                         "Telegram refused an answer: %s", without_quotes(reason), extra={"session": self.session}
                     )
+                    if isinstance(content, AnswerFile):
+                        sentence = t("telegram.session.file.not_sent", name=content.name)
+                        self._tools.outbox.put(SendText(self.place, Formatted(sentence), silent=True), priority="reply")
                     return 0
                 case _:
                     await self._recover(result)
