@@ -426,11 +426,12 @@ async def test_a_group_with_a_new_number_gets_the_answer_there(bed: SessionBed) 
         assert bed.acts[-1][1:4] == ("say", session, "more")
 
 
-async def test_a_deleted_topic_does_not_lose_the_answer(bed: SessionBed) -> None:
+@pytest.mark.parametrize("reason", ["Bad Request: message thread not found", "Bad Request: TOPIC_DELETED"])
+async def test_a_deleted_topic_does_not_lose_the_answer(bed: SessionBed, reason: str) -> None:
     async with bed.running():
         await bed.write("fix it", place=SHOP)
         await bed.outbox.message("Fix it")
-        bed.outbox.answers.append((SendText, Blocked("Bad Request: message thread not found")))
+        bed.outbox.answers.append((SendText, Blocked(reason)))
         await bed.turn("s_1", "Done.")
         assert (await bed.outbox.message("Done.")).place == ChatPlace(SHOP.chat)
 

@@ -31,18 +31,15 @@ from handraise.surfaces.telegram.outgoing import (
 )
 from handraise.surfaces.telegram.progress import Alert, CallDenied, Progress, ProgressOutcome, SessionOver
 from handraise.surfaces.telegram.progress_message import ProgressMessage
+from handraise.surfaces.telegram.refusals import is_topic_gone, without_quotes
 from handraise.surfaces.telegram.session_side import SessionLink, SessionTools
 from handraise.texts import t
 
 ALLOW = "session.allow"
 """What the button below a denied call does."""
 _RETRY_BEATS = 5
-_OUT_OF_REACH = 3600.0
-"""After this many seconds, a chat that the bot can't write to is tried again."""
 _LAST_WAIT = 3.0
 """How long a hub that stops waits for Telegram to confirm what was sent, in seconds."""
-_NO_TOPIC = "thread not found"
-"""In Telegram's reason, if the topic was deleted."""
 
 log = logging.getLogger("handraise.telegram")
 
@@ -73,7 +70,6 @@ class SessionView:
         self._is_muted = is_muted
         self._outcomes: deque[ProgressOutcome] = deque()
         self._later: list[Item] = []
-        self._back = asyncio.Event()
         self._delivering: asyncio.Future[SendResult] | None = None
         """A message of an answer that is being sent."""
 
@@ -112,10 +108,6 @@ class SessionView:
 
     def preview(self, preview: Preview) -> None:
         self.progress.preview(preview)
-
-    def regain(self) -> None:
-        """Something came from the chat: it can be written to again."""
-        self._back.set()
 
     async def run(self) -> None:
         """Shows everything, then returns."""
@@ -209,12 +201,18 @@ class SessionView:
             self._delivering = None
             match result:
                 case Sent(message=number):
+                    self._tools.reach.regain(self.place.chat)
                     return number
                 case Doubtful():
                     # It is better to read an answer twice than never.
                     await asyncio.sleep(_RETRY_BEATS * self._beat)
                 case Undeliverable(reason=reason) if not self._has_lost_topic(reason):
-                    log.warning("Telegram refused an answer: %s", reason, extra={"session": self.session})
+                    log.warning(
+                        "Telegram refused an answer: %s", without_quotes(reason), extra={"session": self.session}
+                    )
+                    if isinstance(content, AnswerFile):
+                        sentence = t("telegram.session.file.not_sent", name=content.name)
+                        self._tools.outbox.put(SendText(self.place, Formatted(sentence), silent=True), priority="reply")
                     return 0
                 case _:
                     await self._recover(result)
@@ -243,19 +241,18 @@ class SessionView:
             case Undeliverable(reason=reason) | Blocked(reason=reason) if self._has_lost_topic(reason):
                 await self._move(ChatPlace(self.place.chat))
             case Undeliverable(reason=reason):
-                log.warning("Telegram refused a session's progress: %s", reason, extra={"session": self.session})
+                log.warning(
+                    "Telegram refused a session's progress: %s", without_quotes(reason), extra={"session": self.session}
+                )
                 self.message.gave_up = True
             case Blocked(reason=reason):
-                log.warning("the bot can't write to a chat: %s", reason, extra={"chat": self.place.chat})
-                self._back.clear()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(_OUT_OF_REACH):
-                        await self._back.wait()
+                self._tools.reach.lose(self.place.chat, reason)
+                await self._tools.reach.until_back(self.place.chat)
             case _:
                 pass
 
     def _has_lost_topic(self, reason: str) -> bool:
-        return self.place.topic is not None and _NO_TOPIC in reason
+        return self.place.topic is not None and is_topic_gone(reason)
 
     async def _arrange_place(self) -> None:
         """The group may have a new number, and the session may want a topic of its own."""
