@@ -9,7 +9,6 @@ import pytest
 from handraise.cli.hub_settings import service
 from handraise.cli.telegram_config import telegram_config
 from handraise.config.reading import read_settings
-from handraise.config.tables import SettingsRefused
 from handraise.surfaces.telegram.outgoing import ChatPlace
 from handraise.surfaces.telegram.people import Member, QuietHours, TelegramConfig
 
@@ -56,9 +55,11 @@ def test_without_a_token_there_is_no_bot(tmp_path: Path) -> None:
     assert service(environ(tmp_path, ""), tmp_path / "state", None, None).telegram is None
 
 
-def test_a_token_that_others_can_read_keeps_the_hub_from_starting(tmp_path: Path) -> None:
-    with pytest.raises(SettingsRefused, match=r"Run: chmod 600 .*/bot$"):
-        service(environ(tmp_path, mode=0o644), tmp_path / "state", None, None)
+def test_a_token_that_others_can_read_is_not_used_and_the_hub_runs_on(tmp_path: Path) -> None:
+    made = service(environ(tmp_path, mode=0o644), tmp_path / "state", None, None)
+
+    assert made.telegram is None
+    assert made.telegram_trouble.endswith(f"Run: chmod 600 {tmp_path}/bot")
 
 
 @pytest.mark.parametrize(("zone", "hour"), [("", None), ("Asia/Tokyo", 9), (":Asia/Tokyo", 9), ("nonsense", 0)])

@@ -11,11 +11,13 @@ import httpx2
 import pytest
 
 from handraise.demo.model import EACH_SESSION, ScriptedModel
-from handraise.demo.pieces import Script, say, use
+from handraise.demo.pieces import Script, checked, say, use
 from handraise.demo.request import Conversation
 from handraise.demo.scenarios import propose
-from handraise.model.items import TurnEnded
+from handraise.model.actors import Person
+from handraise.model.items import AskSettled, TurnEnded
 from stories.bed import parts
+from stories.house import seen
 from stories.serving_house import DEADLINE, desk, serve, settle_in, stop_all, surroundings
 from stories.telegram_house import TelegramHouse, telegram_house
 from stories.test_serve import next_ask, until
@@ -24,6 +26,7 @@ from surfaces.telegram.rates import RateLimits
 from surfaces.telegram.updates import CONFLICT
 
 ANA = 1001
+UPLOAD = f"python3 -c \"open('uploaded', 'w')\" {'x' * 200} end"
 SIZES = {
     "question": "Which size?",
     "header": "Size",
@@ -61,7 +64,29 @@ def deliver(conversation: Conversation) -> Script:
     yield [say(conversation.result().text)]
 
 
-SCRIPT = parts(choose=choose, run=run, plan=plan, deliver=deliver)
+def upload(conversation: Conversation) -> Script:
+    conversation = yield [say("Ready.")]
+    for _ in range(2):
+        call = use("Bash", command=UPLOAD, description="Upload")
+        conversation = yield [checked(call, "[Scripted] it sends data away")]
+        conversation = yield [say("Denied." if conversation.result().is_error else "Uploaded.")]
+
+
+def write_notes(conversation: Conversation) -> Script:
+    lines = "\n".join(f"line {number} of the notes, which nobody would read on a button" for number in range(200))
+    yield [use("Bash", command=f"cat > notes.txt <<'END'\n{lines}\nEND", description="Write notes")]
+    yield [say("Written.")]
+
+
+def repeat(conversation: Conversation) -> Script:
+    for _ in range(2):
+        yield [use("Bash", command="python3 count.py", description="Count")]
+    yield [say("Counted twice.")]
+
+
+SCRIPT = parts(
+    choose=choose, run=run, plan=plan, deliver=deliver, write_notes=write_notes, repeat=repeat, upload=upload
+)
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +143,27 @@ async def test_a_plan_is_sent_back_and_then_approved(there: TelegramHouse) -> No
     assert (there.home.work / "planned.txt").read_text() == "done\n"
 
 
+async def test_a_call_that_auto_mode_denied_is_allowed_once_from_the_chat(there: TelegramHouse) -> None:
+    there.ana.write("/new work upload")
+    await there.chat.message("Ready.")
+    session = next(each.session for each in await there.hub.desk.sessions() if each.session.title == "upload")
+    await there.hub.desk.change_mode(session.id, "auto")
+    there.ana.write("Go on.")
+    denied = await there.chat.message("Denied without asking. Auto mode's check denied this: [Scripted] it sends data")
+    assert UPLOAD in denied.text
+    await there.press(denied, "Allow it…")
+    question = await there.chat.message("ana: allow exactly this call, once?")
+    assert not (there.home.work / "uploaded").exists()
+
+    assert "ana allowed one retry" in await there.press(question, "Allow this call once")
+
+    await there.chat.message("Uploaded.")
+    assert (there.home.work / "uploaded").exists()
+    (entry,) = await there.hub.desk.audit(what="denied call allowed")
+    assert isinstance(entry.by, Person)
+    assert (entry.by.name, entry.source, entry.session) == ("ana", "telegram", session.id)
+
+
 async def test_a_form_is_filled_in_field_by_field(there: TelegramHouse) -> None:
     session = await there.start("deliver")
     await there.press(await there.chat.message("Use deliver from forms?"), "Allow once")
@@ -133,6 +179,64 @@ async def test_a_form_is_filled_in_field_by_field(there: TelegramHouse) -> None:
 
     await there.closed(card)
     assert "street='Odeon 4', floor=3, lift=True, door='right'" in await there.result(session)
+
+
+async def test_a_person_goes_back_and_answers_in_their_own_words(there: TelegramHouse) -> None:
+    session = await there.start("choose")
+    card = await there.chat.button("1. Small")
+    assert "Size · 1 of 2" in card.text
+    await there.press(card, "1. Small", "Back", "Other")
+    await there.text(card, "Reply to this message")
+    there.ana.write("As large as <b>a cat</b> &amp; _two_", reply_to=card)
+    await there.text(card, "Colors · 2 of 2")
+    await there.press(card, "⬜️ 2. Green")
+    await there.shows(card, "✅ 2. Green")
+    await there.press(card, "Done", "Send these answers")
+
+    assert "ana answered: As large as <b>a cat</b> &amp; _two_ · Green (telegram)" in await there.closed(card)
+    assert '"Which size?"="As large as <b>a cat</b> &amp; _two_"' in await there.result(session)
+
+
+async def test_a_long_command_is_a_file_first_and_no_one_tap_allows_it(there: TelegramHouse) -> None:
+    session = await there.start("write_notes")
+    card = await there.chat.message("Write notes")
+    await there.shows(card, "Allow once")
+    (sent,) = (each for each in there.chat.from_bot if each.file and each.file.name == "command.sh")
+    assert sent.number < card.number
+    assert sent.file is not None
+    assert "line 199 of the notes" in sent.file.content.decode()
+    await there.press(card, "Allow once")
+    await there.shows(card, "Confirm: Allow once")
+    assert not (there.home.work / "notes.txt").exists()
+    await there.press(card, "Confirm: Allow once")
+
+    assert await there.result(session) == "Written."
+    assert (there.home.work / "notes.txt").read_text().count("\n") == 200
+
+
+async def test_what_is_allowed_for_a_session_says_so_and_is_not_asked_again(there: TelegramHouse) -> None:
+    (there.home.work / "count.py").write_text("open('counted', 'a').write('x')\n")
+    session = await there.start("repeat")
+    card = await there.chat.message("Run python3 count.py?")
+    await there.press(card, "For this session")
+    await there.text(card, "Confirm: Allow python3 count.py for this session")
+    assert not (there.home.work / "counted").exists()
+    await there.press(card, "Confirm: For this session")
+
+    assert "ana allowed python3 count.py for this session (telegram)" in await there.closed(card)
+    assert await there.result(session) == "Counted twice."
+    assert (there.home.work / "counted").read_text() == "xx"
+    assert sum("Run python3 count.py?" in each.text for each in there.chat.from_bot) == 1
+
+
+async def test_a_card_of_a_turn_that_was_interrupted_in_an_outage_is_right_after_it(there: TelegramHouse) -> None:
+    (there.home.work / "make.py").write_text("open('made', 'w')\n")
+    session = await there.start("run")
+    card = await there.chat.button("Allow once")
+    with there.api.outage():
+        await there.hub.desk.interrupt(session)
+        await seen(there.hub.desk, lambda content: isinstance(content, AskSettled), session)
+    assert "No longer needed" in await there.closed(card)
 
 
 async def test_cards_outlive_a_killed_hub_and_nothing_is_sent_twice(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ def service(
     settings = read_layers(load_layers(environ))
     texts.use(settings.language)
     web, limits = settings.web, settings.limits
+    telegram, telegram_trouble = _telegram(settings, environ)
     return ServeConfig(
         state=state,
         program=locate(settings.claude.path),
@@ -65,17 +66,20 @@ def service(
             settings.store.max_journals_mib * MIB,
         ),
         push=PushConfig(settings.push.enabled, settings.push.contact, settings.push.private_addresses),
-        telegram=_telegram(settings, environ),
+        telegram=telegram,
+        telegram_trouble=telegram_trouble,
     )
 
 
-def _telegram(settings: Settings, environ: Mapping[str, str]) -> "TelegramConfig | None":
-    """Only a hub with a bot imports what belongs to it."""
+def _telegram(settings: Settings, environ: Mapping[str, str]) -> "tuple[TelegramConfig | None, str]":
+    """The bot, or why its token can't be used: the hub runs on without it. Only a hub with a bot imports it."""
     if settings.telegram.token is None and settings.telegram.token_file is None:
-        return None
+        return None, ""
     module = importlib.import_module("handraise.cli.telegram_config")
-    config: TelegramConfig | None = module.telegram_config(settings.telegram, environ)
-    return config
+    try:
+        return module.telegram_config(settings.telegram, environ), ""
+    except SettingsRefused as error:
+        return None, str(error)
 
 
 def _hidden(environ: Mapping[str, str], settings: Settings) -> tuple[Path, ...]:

@@ -115,6 +115,8 @@ def _run(service: "ServeConfig", *, stop_sessions: bool, link: bool) -> None:
         # Before anything is open: a hub that is stopped right after it is up still ends cleanly.
         with signals() as stopping:
             async with serving(service) as up:
+                if service.telegram_trouble:
+                    click.echo(f"Warning: no Telegram bot. {service.telegram_trouble}")
                 gc.freeze()  # what is loaded stays: collecting it over and over would cause pauses
                 await _attend(up, stopping, stop_sessions=stop_sessions, link=link)
 

@@ -11,11 +11,13 @@ from handraise.model.names import BadName, check_name
 
 TOKEN = re.compile(r"[0-9]+:[A-Za-z0-9_-]{20,}")
 PUBLIC_API = "https://api.telegram.org"
+_LARGEST_ID = 2**52
+_LARGEST_TOPIC = 2**31 - 1
 _HOURS = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0-9])")
 
 Text = Annotated[str, Meta(min_length=1)]
 TokenText = Annotated[str, Meta(pattern=rf"^{TOKEN.pattern}$", description="from BotFather, such as 123456789:ABC…")]
-PlaceText = Annotated[str, Meta(pattern=r"^-?[0-9]+(:[0-9]+)?$")]
+PlaceText = Annotated[str, Meta(pattern=r"^-?[1-9][0-9]*(:[1-9][0-9]*)?$")]
 MemberRole = Literal["viewer", "approver", "admin"]
 Chats = Annotated[
     tuple[int | PlaceText, ...], Meta(description='chats such as -1001234, or topics such as "-1001234:17"')
@@ -125,6 +127,8 @@ def _complaints(settings: TelegramSettings) -> Iterator[str]:
 
 def _wrong_people(settings: TelegramSettings) -> Iterator[str]:
     for number in settings.allowed:
+        if number >= _LARGEST_ID:
+            yield f"allowed takes user IDs. {number} isn't one."
         if number <= 0:
             yield f"allowed takes user IDs. {number} is a group; add it to chats."
     for key, numbers in (("names", settings.names), ("roles", settings.roles)):
@@ -140,8 +144,10 @@ def _wrong_people(settings: TelegramSettings) -> Iterator[str]:
         if (name := settings.name_of(number)) in seen:
             yield f"names calls two users {name!r}. Use different names, so the audit log can tell them apart."
         seen.add(name)
-    if any(chat == 0 for chat, _ in settings.places):
-        yield "chats takes chat IDs. 0 isn't one."
+    for key, places in (("chats", settings.places), ("routes", settings.routed.values())):
+        for chat, topic in places:
+            if not 0 < abs(chat) < _LARGEST_ID or (topic or 0) > _LARGEST_TOPIC:
+                yield f"{key} takes chat IDs. {chat if topic is None else f'{chat}:{topic}'} isn't one."
 
 
 def _is_zone(name: str) -> bool:

@@ -80,6 +80,8 @@ class ServeConfig(HubConfig, frozen=True):
     push: PushConfig = field(default_factory=PushConfig)
     telegram: "TelegramConfig | None" = None
     """Without it, nothing of Telegram is imported."""
+    telegram_trouble: str = ""
+    """Why there is no bot although the settings have one."""
     most_open: int = MOST
     """How many requests of one token may be open at once."""
     page: Path | None = None
@@ -139,7 +141,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         *workspaces.routes(),
         Pictures(opened.store).route(),
         *DeviceRoutes(notifier).routes(),
-        *TelegramRoutes(lambda: _telegram_state(bot)).routes(),
+        *TelegramRoutes(lambda: _telegram_state(config, bot)).routes(),
         *agent_routes.routes(),
         *hooks.routes(),
     )
@@ -222,7 +224,7 @@ def _app(
         offer=HookOffer(config.state),
         no_sandbox=opened.wall.missing,
         unsafe_claude=lambda: opened.pool.unsafe_version,
-        telegram_trouble=lambda: _telegram_state(bot).trouble,
+        telegram_trouble=lambda: _telegram_state(config, bot).trouble,
     )
     return WebApp(guard, login, streams, page, more)
 
@@ -257,9 +259,9 @@ def _telegram(config: ServeConfig, opened: Hub, link_base: str) -> "TelegramBot 
     return bot
 
 
-def _telegram_state(bot: "TelegramBot | None") -> TelegramState:
+def _telegram_state(config: ServeConfig, bot: "TelegramBot | None") -> TelegramState:
     if bot is None:
-        return TelegramState()
+        return TelegramState(bool(config.telegram_trouble), trouble=config.telegram_trouble)
     status = bot.status()
     chats = tuple(UnreachableChat(each.chat, each.reason) for each in status.chats)
     return TelegramState(True, status.bot, status.trouble, chats, status.waiting)

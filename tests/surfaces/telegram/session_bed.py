@@ -35,6 +35,7 @@ from handraise.surfaces.telegram.outgoing import (
     Sent,
 )
 from handraise.surfaces.telegram.people import Member, People, TelegramConfig
+from handraise.surfaces.telegram.reach import Reach
 from handraise.surfaces.telegram.session_side import SessionLink, SessionTools
 from handraise.surfaces.telegram.sessions import TelegramSessions
 from surfaces.telegram.chats import DEADLINE
@@ -169,6 +170,9 @@ class ActingDesk:
         self._note("say", session, say, say_id)
         return Say(say_id or "", session, say, self.person, "telegram", NOON)
 
+    async def allow_denied(self, session: str, action: str) -> None:
+        self._note("allow", session, action)
+
     async def interrupt(self, session: str) -> None:
         self._note("interrupt", session)
 
@@ -217,12 +221,13 @@ class SessionBed:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[TelegramSessions]:
         """The side, entered. Its end is a kill: nothing is finished."""
-        self.people = People(self.config)
+        self.people, self.reach = People(self.config), Reach()
         self.people.private = {1001: 1001, 1002: 1002, 1003: 1003}
         tools = SessionTools(
             self.reading,
             lambda member: ActingDesk(self, member.person),  # type: ignore[return-value, arg-type]
             self.people,
+            self.reach,
             self.outbox,
             self.ledger,
             self._bind,
@@ -268,6 +273,7 @@ class SessionBed:
     ) -> IncomingMessage:
         """A person writes; a command is dispatched as the bot does it."""
         message = self.message(text, place, **fields)
+        self.reach.regain(place.chat)
         line = parse(text)
         if line is None:
             await self.side.message(member, message)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from handraise.model.answers import Allow, Deny
-from handraise.model.asks import Plan
+from handraise.model.asks import Permission, Plan
 from handraise.surfaces.telegram.outgoing import ChatPlace
 from handraise.surfaces.telegram.people import QuietHours
 from handraise.texts import t
@@ -152,6 +152,18 @@ async def test_a_wrong_token_is_a_clear_sentence_and_the_hub_runs_on(tmp_path: P
             assert await rig.state_of("a_1") == "open"
 
 
+@pytest.mark.parametrize("code", [401, 404])
+async def test_a_token_that_works_again_is_used_again(tmp_path: Path, code: int) -> None:
+    """A proxy that starts before its Bot API server answers like this, too."""
+    async with rigged(tmp_path) as rig, rig.bot() as bot:
+        await rig.ask()
+        card = await rig.ana.private.button("Deny")
+        rig.api.refuse("getUpdates", code, "Unauthorized" if code == 401 else "Not Found", 2)
+        await rig.until(lambda: bot.status().trouble == t("telegram.error.token"))
+        assert await rig.press(rig.ana, card, "Deny") == "You denied npm test"
+        await rig.until(lambda: bot.status().trouble == "")
+
+
 async def test_a_damaged_ledger_is_a_clear_sentence_and_the_hub_runs_on(tmp_path: Path) -> None:
     async with rigged(tmp_path) as rig:
         rig.folder.mkdir()
@@ -248,6 +260,21 @@ async def test_a_deleted_topic_does_not_lose_the_card(tmp_path: Path) -> None:
             assert await rig.press(rig.ana, card, "Deny") == "You denied npm test"
 
 
+async def test_a_group_without_files_is_named_and_gets_a_long_card_when_files_are_allowed(tmp_path: Path) -> None:
+    async with rigged(tmp_path, started=False) as rig:
+        chat = rig.api.supergroup("Team", rig.ana)
+        rig.configure(chats=(ChatPlace(chat.number),))
+        async with rig.bot() as bot:
+            rig.api.refuse("sendDocument", 400, "Bad Request: not enough rights to send documents to the chat")
+            await rig.ask("a_1", Permission("Bash", {"command": "\n".join(f"echo {at}" * 9 for at in range(200))}))
+            await rig.until(lambda: [each.chat for each in bot.status().chats] == [chat.number])
+            assert chat.from_bot == [], "nothing is offered before all of it was sent"
+            rig.ana.write("/help", chat)
+            card = await chat.button("Deny")
+            assert [each.file.name for each in chat.from_bot if each.file] == ["command.sh"]
+            assert "denied" in await rig.press(rig.ana, card, "Deny")
+
+
 async def test_in_quiet_hours_cards_come_without_a_sound(tmp_path: Path) -> None:
     async with rigged(tmp_path) as rig:
         rig.configure(quiet=QuietHours(time(11), time(13), UTC))
@@ -275,17 +302,21 @@ async def test_a_message_that_was_being_handled_in_a_crash_is_not_repeated(tmp_p
 
 async def test_nothing_secret_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:  # lesson 60
     caplog.set_level(logging.DEBUG)
+    asyncio.get_running_loop().set_debug(True)
     async with rigged(tmp_path) as rig, rig.bot():
         rig.api.fail("sendMessage", "drop-after")
         rig.api.fail("sendMessage", "500")
         rig.api.fail("getUpdates", "drop")
-        rig.api.refuse("editMessageText", 400, "Bad Request: something else")
+        rig.api.refuse("editMessageText", 400, "Bad Request: the text 'npm test' is unfit")
         rig.ana.write("my secret words")
         await rig.ask()
         card = await rig.ana.private.button("Deny")
         await rig.press(rig.ana, card, "Deny")
         await rig.closed(card)
-    logged = "\n".join(str(each.__dict__) for each in caplog.records if each.name.startswith(("handraise", "httpx")))
+    asyncio.get_running_loop().set_debug(False)
+    logged = "\n".join(f"{each.__dict__} {each.getMessage()}" for each in caplog.records)
+    assert {"asyncio", "handraise.telegram", "httpcore2.http11", "httpx2"} <= {each.name for each in caplog.records}
+    assert "a card's message failed: Bad Request: the text" in logged
     assert TOKEN not in logged
     assert TOKEN.partition(":")[2] not in logged
     assert "npm test" not in logged

@@ -11,7 +11,7 @@ from handraise.model.actors import Person
 from handraise.model.answers import Allow, Deny
 from handraise.model.asks import Answered, Permission, Plan
 from handraise.model.projects import Options
-from handraise.surfaces.telegram.dispatch import read_command
+from handraise.surfaces.telegram.dispatch import WrittenCommand, read_command
 from handraise.surfaces.telegram.outgoing import ChatPlace
 from surfaces.telegram.bots import NEVER_SEEN, BotRig, rigged
 from surfaces.telegram.chats import FakeChat
@@ -227,6 +227,16 @@ async def test_messages_and_commands_go_to_the_session_side(tmp_path: Path) -> N
         assert rig.side.orders == [("ana", "start", ""), ("ana", "new", "fix it"), ("ana", "mode", "plan")]
 
 
+async def test_a_command_for_another_bot_is_not_ours_before_telegram_told_us_our_name(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig:
+        rig.ana.write("/new@other_bot do it")
+        rig.ana.write("/mode@handraise_test_bot plan")
+        rig.api.fail("getMe", "500")
+        async with rig.bot():
+            await rig.until(lambda: len(rig.side.orders) == 2)
+            assert rig.side.orders == [("ana", "start", ""), ("ana", "mode", "plan")]
+
+
 async def test_a_group_that_is_not_in_the_settings_is_not_listened_to(tmp_path: Path) -> None:
     async with rigged(tmp_path) as rig, rig.bot():
         other = rig.api.group("Other", rig.ana, admin=True)
@@ -293,19 +303,18 @@ async def test_a_press_that_takes_long_is_acknowledged_before_it_is_done(tmp_pat
 @pytest.mark.parametrize(
     ("text", "command"),
     [
-        ("/new fix it", ("new", "fix it")),
-        ("/new\nfix it\nnow", ("new", "fix it\nnow")),
-        ("/new fix\nit", ("new", "fix\nit")),
-        ("/New@My_Bot x", ("new", "x")),
-        ("/new@other x", ("", "")),
+        ("/new fix it", WrittenCommand("new", "fix it")),
+        ("/new\nfix it\nnow", WrittenCommand("new", "fix it\nnow")),
+        ("/new fix\nit", WrittenCommand("new", "fix\nit")),
+        ("/New@My_Bot x", WrittenCommand("new", "x", "my_bot")),
         ("/", None),
         ("/etc/passwd", None),
         ("hello", None),
         ("", None),
     ],
 )
-def test_commands_are_read_as_people_write_them(text: str, command: tuple[str, str] | None) -> None:
-    assert read_command(text, "my_bot") == command
+def test_commands_are_read_as_people_write_them(text: str, command: WrittenCommand | None) -> None:
+    assert read_command(text) == command
 
 
 @asynccontextmanager

@@ -87,6 +87,15 @@ async def test_an_ask_that_is_settled_while_places_change_is_not_sent(tmp_path: 
         assert len(sent) == 2
 
 
+async def test_a_card_from_before_its_session_had_a_topic_can_still_be_answered(tmp_path: Path) -> None:
+    async with board_of(tmp_path) as (board, _, hub, _):
+        ask = await put_ask(hub, "a_1", BASH)
+        await board.open(ask)
+        board.place_of = lambda _: ChatPlace(-100300, 17)
+        assert await board.sender(ask, HERE) is not None
+        assert await board.sender(ask, ChatPlace(4711)) is None
+
+
 async def test_a_card_whose_ask_is_gone_says_so(tmp_path: Path) -> None:
     async with board_of(tmp_path) as (board, outbox, hub, ledger):
         await board.open(await put_ask(hub, "a_1", BASH))

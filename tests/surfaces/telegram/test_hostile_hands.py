@@ -24,6 +24,65 @@ async def test_who_was_removed_gets_no_card_that_was_on_its_way(tmp_path: Path) 
         assert not any("npm test" in each.text for each in rig.bo.private.from_bot), rig.bo.private.describe()
 
 
+async def test_who_was_removed_presses_in_vain(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig:
+        async with rig.bot():
+            rig.bo.start()
+            await rig.ask()
+            card = await rig.bo.private.button("Deny")
+            await rig.recorded(card)
+            deny = card.button("Deny")["callback_data"]
+        rig.configure(members=(ANA,))
+        async with rig.bot():
+            await rig.closed(card)
+            rig.calm()
+            assert await rig.bo.press_data(card, deny).toast() == t("telegram.press.stranger")
+            assert await rig.state_of("a_1") == "open"
+            assert card.text == t("telegram.card.retired")
+
+
+async def test_a_chat_that_was_removed_answers_nothing_and_reads_nothing_more(tmp_path: Path) -> None:
+    async with group_rig(tmp_path) as (rig, chat):
+        async with rig.bot():
+            await rig.ask()
+            card = await chat.button("Deny")
+            await rig.recorded(card)
+            deny = card.button("Deny")["callback_data"]
+        rig.configure(chats=())
+        async with rig.bot():
+            await rig.closed(card)
+            rig.calm()
+            assert await rig.ana.press_data(card, deny).toast() == t("telegram.press.unknown")
+            rig.ana.start()
+            await rig.press(rig.ana, await rig.ana.private.button("Deny"), "Deny")
+            await rig.ana.private.message("ana denied")
+            assert "denied" in await rig.ana.press_data(card, deny).toast(), "an old button is told the truth"
+            assert (card.text, card.buttons) == (t("telegram.card.retired"), [])
+        rig.configure(chats=(ChatPlace(chat.number),))
+        async with rig.bot():
+            await rig.ask("a_2")
+            await chat.button("Deny")
+            assert card.text == t("telegram.card.retired")
+
+
+async def test_a_chat_that_is_added_again_gets_its_card_back(tmp_path: Path) -> None:
+    async with group_rig(tmp_path) as (rig, chat):
+        async with rig.bot():
+            await rig.ask()
+            card = await chat.button("Deny")
+            await rig.recorded(card)
+        rig.configure(chats=())
+        async with rig.bot():
+            await rig.closed(card)
+        rig.configure(chats=(ChatPlace(chat.number),))
+        async with rig.bot():
+            await chat.button("Deny")
+            assert await rig.press(rig.bo, card, "Deny") == "You denied npm test"
+            await rig.closed(card)
+            assert "bo denied" in card.text
+        assert chat.from_bot == [card]
+
+
 async def test_a_second_tap_does_not_confirm_before_the_edit_is_known(tmp_path: Path) -> None:
     """The phone shows *Confirm* before Telegram's answer to the edit reaches the hub."""
     async with rigged(tmp_path) as rig, rig.bot():

@@ -20,7 +20,7 @@ from handraise.surfaces.telegram.outgoing import (
     Sent,
     Undeliverable,
 )
-from handraise.surfaces.telegram.refusals import Instead, Retry, Wait, judge
+from handraise.surfaces.telegram.refusals import Instead, Retry, Wait, judge, without_quotes
 
 PLACE = ChatPlace(1001)
 LINKED = ((Button("Open", url="http://localhost"), Button("Yes", "id1")), (Button("More", url="http://x"),))
@@ -86,6 +86,24 @@ FILE = SendFile(PLACE, "a.png", b"x", bold("hi"), photo=True)
             "Bad Request: can't parse entities",
             Undeliverable("Bad Request: can't parse entities"),
         ),
+        (
+            FILE,
+            400,
+            "Bad Request: not enough rights to send photos to the chat",
+            Instead(SendFile(PLACE, "a.png", b"x", bold("hi"))),
+        ),
+        (
+            SendFile(PLACE, "a.txt", b"x"),
+            400,
+            "Bad Request: CHAT_SEND_DOCS_FORBIDDEN",
+            Undeliverable("Bad Request: CHAT_SEND_DOCS_FORBIDDEN"),
+        ),
+        (
+            SEND,
+            400,
+            "Bad Request: not enough rights to send text messages to the chat",
+            Blocked("Bad Request: not enough rights to send text messages to the chat"),
+        ),
         (SEND, 400, "Bad Request: something new", Undeliverable("Bad Request: something new")),
     ],
 )
@@ -106,3 +124,23 @@ def test_what_is_sent_instead_gets_simpler_until_it_is_undeliverable() -> None:
         outgoing = verdict.outgoing
     for text in ("can't parse entities", "BUTTON_URL_INVALID"):
         assert isinstance(judge(outgoing, 400, text, None, None), Undeliverable)
+
+
+@pytest.mark.parametrize(
+    ("reason", "logged"),
+    [
+        ("Forbidden: bot was blocked by the user", "Forbidden: bot was blocked by the user"),
+        (
+            "Bad Request: inline keyboard button URL 'http://x/secret' is invalid",
+            "Bad Request: inline keyboard button URL",
+        ),
+        (
+            'Bad Request: can\'t parse entities: unsupported start tag "secret"',
+            "Bad Request: can't parse entities: unsupported start tag",
+        ),
+        ("Bad Request: wrong URL https://x/secret", "Bad Request: wrong URL"),
+        ("", ""),
+    ],
+)
+def test_what_telegram_quotes_is_not_logged(reason: str, logged: str) -> None:
+    assert without_quotes(reason) == logged

@@ -9,6 +9,7 @@ import httpx2
 
 from api.served import served
 from desk.hubs import BASH
+from handraise.cli.hub_settings import service
 from handraise.surfaces.telegram.people import Member, TelegramConfig
 from surfaces.telegram.bot_api import TOKEN, bot_api
 
@@ -62,6 +63,20 @@ async def test_a_token_that_fails_is_shown_and_the_hub_runs_on(tmp_path: Path) -
             while not (state := await state_of(client))["trouble"]:
                 await asyncio.sleep(0.02)
             assert (await client.get("/api/me")).json()["telegram_trouble"] == state["trouble"]
+
+
+async def test_a_token_file_that_cannot_be_used_is_shown_and_the_hub_runs_on(tmp_path: Path) -> None:
+    (tmp_path / "bot").write_text(TOKEN)
+    (tmp_path / "bot").chmod(0o644)
+    (tmp_path / "handraise.toml").write_text('[telegram]\ntoken_file = "bot"\nallowed = [1001]\n')
+    (tmp_path / "handraise.toml").chmod(0o600)
+    environ = {"HANDRAISE_CONFIG": str(tmp_path / "handraise.toml"), "HANDRAISE_CLAUDE_PATH": "/bin/false"}
+    config = service(environ, tmp_path / "state", None, None)
+    trouble = f"Other users can access {tmp_path}/bot, which has the bot's token. Run: chmod 600 {tmp_path}/bot"
+    async with served(tmp_path, telegram_trouble=config.telegram_trouble) as hub, hub.client("viewer") as client:
+        state = await state_of(client)
+        assert (state["enabled"], state["bot"], state["trouble"]) == (True, "", trouble)
+        assert (await client.get("/api/me")).json()["telegram_trouble"] == trouble
 
 
 async def state_of(client: httpx2.AsyncClient) -> dict[str, object]:

@@ -163,9 +163,36 @@ async def test_a_blocked_bot_delivers_when_it_is_let_in_again(rig: BotRig) -> No
         await publish(rig, TurnStarted(1), turn_ended("Done."))
         await rig.api.until(lambda: rig.api.count("sendMessage", 403) > 0 or rig.api.count("sendMessageDraft", 403) > 0)
         rig.ana.unblock()
-        rig.ana.write("/help")
         await rig.ana.private.message("Done.")
     assert answers(rig.ana.private) == 1
+
+
+async def test_a_group_that_removed_the_bot_is_named_and_gets_its_answer_when_the_bot_is_back(rig: BotRig) -> None:
+    chat = await group(rig)
+    async with bot(rig) as running:
+        await opened(rig, rig.ana, chat)
+        rig.ana.kick_bot(chat)
+        await rig.until(lambda: bool(running.status().chats))
+        await publish(rig, TurnStarted(1), turn_ended("Done."))
+        await rig.api.until(lambda: rig.api.count("sendMessage", 403) > 0)
+        assert [each.chat for each in running.status().chats] == [chat.number]
+        rig.ana.add_bot(chat)
+        await chat.message("Done.")
+        assert running.status().chats == ()
+    assert answers(chat) == 1
+
+
+async def test_a_group_without_files_gets_the_answer_and_those_after_it(rig: BotRig) -> None:
+    chat = await group(rig)
+    async with bot(rig):
+        await opened(rig, rig.ana, chat)
+        rig.api.refuse("sendDocument", 400, "Bad Request: not enough rights to send documents to the chat")
+        code = "\n".join(f"x_{at} = {at}" for at in range(400))
+        await publish(rig, TurnStarted(1), turn_ended(f"Look:\n```python\n{code}\n```"))
+        await publish(rig, TurnStarted(2), turn_ended("Next."))
+        await chat.message("Next.")
+        assert "📎 code-1.py" in (await chat.message("Look:")).text
+        await chat.message("code-1.py can't be sent to this chat.")
 
 
 async def test_a_deleted_progress_message_stays_deleted(rig: BotRig) -> None:

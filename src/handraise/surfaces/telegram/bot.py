@@ -168,6 +168,7 @@ class TelegramBot:
             self._reading,
             self._desk_of,
             self._people,
+            self._reach,
             self._outbox,
             self._ledger,
             self._bind,
@@ -203,10 +204,11 @@ class TelegramBot:
         listed = [{"command": name, "description": description} for name, description in commands]
         while True:
             try:
-                self._name = dispatch.bot_name = (await self._client.me()).username
+                self._name = (await self._client.me()).username
+                dispatch.call(self._name)
                 await self._client.call("setMyCommands", {"commands": listed})
             except BotError:
-                await asyncio.sleep(_RETRY)
+                await asyncio.sleep(_RETRY * self._second)
             else:
                 return
 

@@ -13,6 +13,7 @@ from handraise.model.actors import is_me
 from handraise.model.answers import Answer
 from handraise.model.asks import Answered, Ask, Expired
 from handraise.present.cards import card_of
+from handraise.present.harmless import one_line
 from handraise.present.outcomes import outcome
 from handraise.surfaces.telegram import deliveries
 from handraise.surfaces.telegram.buttons import BoundButton
@@ -157,7 +158,7 @@ def settled_words(member: Member, ask: Ask, directory: str | None) -> str:
         return settled.text if settled else ""
     if is_me(answered.by, member.person):
         return settled.yours
-    return t("telegram.press.answered", outcome=settled.text, source=answered.source)
+    return t("telegram.press.answered", outcome=settled.text, source=one_line(answered.source))
 
 
 def _answered(ask: Ask) -> Answered | None:

@@ -121,15 +121,20 @@ class CardBoard:
                 sender.update(ask)
 
     async def sender(self, ask: Ask, place: ChatPlace) -> CardSender | None:
-        """The card of an ask in a place; also one that was closed long ago, which is then checked again."""
+        """The card of an ask in a place; also one that was closed long ago, which is then checked again.
+
+        None if there never was one, or the settings no longer send an open ask there.
+        """
         found = self._senders.get((ask.id, place))
         if found is None:
             delivery = await self._ledger.delivery(ask.id, place)
             if delivery is None:
                 return None
             found = await self._begin(delivery, ask)
+        is_shown = ask.settlement is not None or await self._may_show(ask, place)
+        found.is_wanted = found.is_wanted and is_shown
         found.update(ask)
-        return found
+        return found if is_shown else None
 
     async def show_again(self, place: ChatPlace) -> int:
         """Sends the open cards of a place once more, oldest first; returns how many."""
@@ -205,6 +210,10 @@ class CardBoard:
         if own is not None:
             return (self._people.now_at(own),)
         return self._people.places(await self._project(ask))
+
+    async def _may_show(self, ask: Ask, place: ChatPlace) -> bool:
+        """Also where it was sent before its session had a topic."""
+        return place in await self._places(ask) or place in self._people.places(await self._project(ask))
 
     async def _project(self, ask: Ask) -> str | None:
         """The name of the project that an ask belongs to."""

@@ -47,6 +47,7 @@ from handraise.surfaces.telegram.outgoing import (
 )
 from handraise.surfaces.telegram.people import People
 from handraise.surfaces.telegram.reach import Reach
+from handraise.surfaces.telegram.refusals import forbids_files, is_topic_gone, without_quotes
 from handraise.surfaces.telegram.rendered import (
     AskOrigin,
     RenderedCard,
@@ -58,8 +59,6 @@ from handraise.surfaces.telegram.rendered import (
 from handraise.surfaces.telegram.session_side import MessageQueue
 
 _AFTER_A_FAULT = 5.0
-_NO_TOPIC = ("thread not found", "topic_deleted", "topic_id_invalid")
-"""In Telegram's reason, if the topic was deleted."""
 _ID_BYTES = 12
 
 CardSending = SendPart | SendCopy | EditCopy
@@ -107,7 +106,7 @@ class CardSender:
         self.delivery = delivery
         self.ask = ask
         self.origin = origin
-        self.is_wanted = ask is not None
+        self.is_wanted = ask is not None and not delivery.is_retired
         """Whether its place should show it, by the settings."""
         self.lock = asyncio.Lock()
         """Held while one person's act is carried out."""
@@ -203,7 +202,7 @@ class CardSender:
             case None:
                 await self._changed.wait()
             case CloseDelivery():
-                self.delivery = replace(self.delivery, is_closed=True)
+                self.delivery = replace(self.delivery, is_closed=True, is_retired=not self.is_wanted)
                 await self._save()
             case EditCopy():
                 await self._overcome(await self._perform(action, card))
@@ -333,14 +332,16 @@ class CardSender:
         match trouble:
             case None:
                 pass
-            case Blocked(reason=reason) if self.delivery.place.topic is not None and _is_topic_gone(reason):
+            case Blocked(reason=reason) if self.delivery.place.topic is not None and is_topic_gone(reason):
                 await self._move(ChatPlace(self.delivery.place.chat))
-            case Blocked(reason=reason):
+            case Undeliverable(reason=reason) if not forbids_files(reason):
+                await self._pause(trouble)
+            case Blocked(reason=reason) | Undeliverable(reason=reason):
                 self._services.reach.lose(self.delivery.place.chat, reason)
                 await self._until_back()
             case Migrated(chat=chat):
                 await self._move(ChatPlace(chat))
-            case Doubtful() | Undeliverable():
+            case Doubtful():
                 await self._pause(trouble)
             case _:
                 assert_never(trouble)
@@ -374,7 +375,7 @@ class CardSender:
 
     async def _pause(self, result: Doubtful | Undeliverable) -> None:
         self._failures += 1
-        reason = result.reason if isinstance(result, Undeliverable) else "outcome unknown"
+        reason = without_quotes(result.reason) if isinstance(result, Undeliverable) else "outcome unknown"
         log.warning("a card's message failed: %s", reason, extra={"ask": self.delivery.ask})
         with suppress(TimeoutError):
             async with asyncio.timeout(deliveries.pause_after(self._failures) * self._services.second):
@@ -393,10 +394,6 @@ def _progress(ask: Ask) -> int:
             return 1
         case _:
             return 2
-
-
-def _is_topic_gone(reason: str) -> bool:
-    return any(each in reason.lower() for each in _NO_TOPIC)
 
 
 def new_id(entropy: Callable[[int], bytes]) -> str:

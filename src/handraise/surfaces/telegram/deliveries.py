@@ -50,6 +50,8 @@ class Delivery(Struct, frozen=True):
     heard: int = 0
     """The newest reply that was used. One that comes again after a crash must not fill in the next field, too."""
     is_closed: bool = False
+    is_retired: bool = False
+    """It was closed because the settings no longer send its ask there. How the ask ends isn't shown there, either."""
     again: bool = False
     """Someone wants to see it once more, at the end of the chat."""
 

@@ -4,6 +4,8 @@ import asyncio
 import logging
 from datetime import UTC, datetime
 
+from msgspec import Struct
+
 from handraise.present.headlines import without_marks
 from handraise.surfaces.telegram.bot_types import (
     BotMessage,
@@ -48,7 +50,8 @@ class UpdateDispatch:
         side: SessionSide,
         outbox: Outbox,
     ) -> None:
-        self.bot_name = ""
+        self._bot_name = ""
+        self._is_named = asyncio.Event()
         self._people = people
         self._ledger = ledger
         self._reach = reach
@@ -60,6 +63,11 @@ class UpdateDispatch:
         self._room = asyncio.Semaphore(MOST_UNFINISHED)
         self._tasks: set[asyncio.Task[None]] = set()
         self._strangers: set[int] = set()
+
+    def call(self, bot_name: str) -> None:
+        """The bot's name, as soon as Telegram told it: a command for another bot isn't for this one."""
+        self._bot_name = bot_name
+        self._is_named.set()
 
     async def handle(self, update: Update, *, is_begun: bool = False) -> None:
         """Returns when it was taken up; waits only if far too much is unfinished."""
@@ -182,26 +190,30 @@ class UpdateDispatch:
     async def _of_member(self, update: int, member: Member, message: BotMessage, is_begun: bool) -> None:
         incoming = read_message(update, message)
         card = await self._ledger.card_at(message.chat.id, incoming.reply_to) if incoming.reply_to else None
-        if card is not None and not self._is_known_command(incoming.text):
+        command = read_command(incoming.text)
+        if command is not None and command.addressee:
+            await self._is_named.wait()
+        if card is not None and not self._is_our_command(command):
             reaction = await self._answers.reply(member, *card, incoming.text, incoming.number)
             await self._say(incoming.place, reaction.text, incoming.number)
+        elif command is not None and not self._is_addressed(command):
+            return
         elif is_begun:
             await self._side.interrupted(member, incoming)
         else:
             await self._ledger.begin(update)
-            await self._to_side(member, incoming)
+            if command is None:
+                await self._side.message(member, incoming)
+            else:
+                await self._side.command(member, incoming, command.name, command.rest)
 
-    def _is_known_command(self, text: str) -> bool:
+    def _is_our_command(self, command: "WrittenCommand | None") -> bool:
         """Other words with a slash are text: a reply may be a path."""
-        command = read_command(text, self.bot_name)
-        return command is not None and command[0] in {name for name, _ in self._side.commands}
+        known = {name for name, _ in self._side.commands}
+        return command is not None and self._is_addressed(command) and command.name in known
 
-    async def _to_side(self, member: Member, message: IncomingMessage) -> None:
-        command = read_command(message.text, self.bot_name)
-        if command is None:
-            await self._side.message(member, message)
-        elif command[0]:
-            await self._side.command(member, message, *command)
+    def _is_addressed(self, command: "WrittenCommand") -> bool:
+        return command.addressee in ("", self._bot_name.lower())
 
     async def _membership(self, change: ChatMemberUpdated) -> None:
         if change.new_chat_member.status in _PRESENT:
@@ -253,17 +265,23 @@ def read_message(update: int, message: BotMessage) -> IncomingMessage:
     )
 
 
-def read_command(text: str, bot_name: str) -> tuple[str, str] | None:
-    """The command and what follows it; an empty one if it is for another bot; None if it is none."""
+class WrittenCommand(Struct, frozen=True):
+    """A command as it was written: `/new@my_bot fix it`. In a group it may be for another bot."""
+
+    name: str
+    rest: str
+    addressee: str = ""
+
+
+def read_command(text: str) -> WrittenCommand | None:
+    """The command and what follows it; None if it is none."""
     if not text.startswith("/") or len(text) < 2:
         return None
     first, _, rest = text.partition(" ") if " " in text.split("\n")[0] else text.partition("\n")
     name, _, addressee = first[1:].partition("@")
     if not name.replace("_", "").isalnum() or not name.isascii():
         return None
-    if addressee and bot_name and addressee.lower() != bot_name.lower():
-        return "", ""
-    return name.lower(), rest.strip()
+    return WrittenCommand(name.lower(), rest.strip(), addressee.lower())
 
 
 def _place(message: BotMessage) -> ChatPlace:

@@ -47,15 +47,11 @@ class UpdatePoller:
         self._conflicts = 0
 
     async def run(self) -> None:
-        """Until the token turns out to be wrong."""
+        """For ever: even a wrong token may be a proxy that answers for a server that is starting."""
         while True:
             try:
                 await self._poll()
             except BotRefused as error:
-                if error.code in _BAD_TOKEN:
-                    self.trouble = t("telegram.error.token")
-                    log.error("Telegram doesn't accept the bot's token")  # noqa: TRY400 (nothing to trace)
-                    return
                 await self._sleep(self._pause_after(error))
             except BotUnreached as error:
                 await self._sleep(self._pause(t("telegram.error.unreached"), error.reason))
@@ -100,6 +96,8 @@ class UpdatePoller:
             return self._pause_after_conflict(error)
         if error.code == _TOO_MANY:
             return error.retry_after or FIRST_PAUSE
+        if error.code in _BAD_TOKEN and error.description:
+            return self._pause_after_bad_token()
         return self._pause(t("telegram.error.unreached"), f"status {error.code}")
 
     def _pause_after_conflict(self, error: BotRefused) -> float:
@@ -112,6 +110,14 @@ class UpdatePoller:
         if self._conflicts >= PATIENT_CONFLICTS:
             self.trouble = t("telegram.error.conflict")
         return CONFLICT_PAUSE
+
+    def _pause_after_bad_token(self) -> float:
+        sentence = t("telegram.error.token")
+        if self.trouble != sentence:
+            log.error("Telegram doesn't accept the bot's token")
+        self.trouble = sentence
+        self._failures += 1
+        return LONGEST_PAUSE
 
     def _pause(self, trouble: str, reason: str) -> float:
         self._failures += 1

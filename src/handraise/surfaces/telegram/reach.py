@@ -4,6 +4,8 @@ import asyncio
 import logging
 from contextlib import suppress
 
+from handraise.surfaces.telegram.refusals import without_quotes
+
 RETRY = 3600.0
 """Seconds. A bot that was let in again isn't always told."""
 
@@ -20,7 +22,7 @@ class Reach:
 
     def lose(self, chat: int, reason: str) -> None:
         if chat not in self.lost:
-            log.warning("the bot can't write to a chat: %s", reason, extra={"chat": chat})
+            log.warning("the bot can't write to a chat: %s", without_quotes(reason), extra={"chat": chat})
         self.lost[chat] = reason
 
     def regain(self, chat: int) -> None:

@@ -3,6 +3,8 @@
 Telegram tells most refusals apart only by their text.
 """
 
+import re
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -22,6 +24,7 @@ from handraise.surfaces.telegram.outgoing import (
     Undeliverable,
 )
 
+_QUOTED = re.compile(r"(?<!\w)'|[\"`“‘«<]|\S*://")
 _GONE = (
     "message to edit not found",
     "message to delete not found",
@@ -45,6 +48,10 @@ _BLOCKED = (
     "user_is_blocked",
     "need administrator rights",
 )
+_NO_TOPIC = ("thread not found", "topic_deleted", "topic_id_invalid")
+"""If the topic was deleted."""
+_NO_FILES = re.compile("rights to send (photo|document|media|file)|chat_send_(photos|docs|media|files)_forbidden")
+"""If a group allows texts, but no files."""
 _SERVER_TROUBLE = (401, 404, 409)
 """The token doesn't work, or another program answers at this address: nothing is wrong with the message."""
 
@@ -83,12 +90,29 @@ def judge(
         return Undeliverable(description or "too large")
     if code >= 500 or code in _SERVER_TROUBLE or not description:
         return Retry(description or str(code))
+    if isinstance(outgoing, SendFile) and forbids_files(description):
+        return Instead(replace(outgoing, photo=False)) if outgoing.photo else Undeliverable(description)
     if code == 403 or any(each in text for each in _BLOCKED):
         return Blocked(description)
     if isinstance(outgoing, EditText | DeleteMessage) and (settled := _of_message(outgoing, text)):
         return settled
     plainer = simplify(outgoing, text) if code == 400 else None
     return Undeliverable(description) if plainer is None else Instead(plainer)
+
+
+def is_topic_gone(reason: str) -> bool:
+    """Whether the topic is what is missing, and not the chat."""
+    return any(each in reason.lower() for each in _NO_TOPIC)
+
+
+def forbids_files(reason: str) -> bool:
+    """Whether only files can't be sent to a chat."""
+    return _NO_FILES.search(reason.lower()) is not None
+
+
+def without_quotes(reason: str) -> str:
+    """For the log: Telegram's reason up to where it quotes what was sent."""
+    return _QUOTED.split(reason, maxsplit=1)[0].strip()
 
 
 def simplify(outgoing: Outgoing, text: str) -> Outgoing | None:

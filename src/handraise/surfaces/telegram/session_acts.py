@@ -186,8 +186,10 @@ class SessionActs:
         reply_to = None if message.private else message.number
         self.tools.outbox.put(SendText(message.place, Formatted(text), keyboard, reply_to), priority="reply")
 
-    def send(self, place: ChatPlace, content: Formatted, keyboard: Keyboard = ()) -> "Future[SendResult]":
-        return self.tools.outbox.put(SendText(place, content, keyboard), priority="reply")
+    def send(
+        self, place: ChatPlace, content: Formatted, keyboard: Keyboard = (), *, reply_to: int | None = None
+    ) -> "Future[SendResult]":
+        return self.tools.outbox.put(SendText(place, content, keyboard, reply_to), priority="reply")
 
     def edit(self, press: IncomingPress, text: str) -> None:
         """The buttons go, so that nobody presses them again."""

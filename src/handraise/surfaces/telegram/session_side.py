@@ -14,6 +14,7 @@ from handraise.surfaces.telegram.incoming import IncomingMessage, IncomingPress
 from handraise.surfaces.telegram.outgoing import ChatPlace, Outgoing, SendResult
 from handraise.surfaces.telegram.pacing import Priority
 from handraise.surfaces.telegram.people import Member, People
+from handraise.surfaces.telegram.reach import Reach
 
 
 class SessionLink(Struct, frozen=True):
@@ -61,6 +62,7 @@ class SessionTools(Struct, frozen=True):
     """For reading only: it belongs to no member."""
     desk_of: Callable[[Member], Desk]
     people: People
+    reach: Reach
     outbox: MessageQueue
     ledger: SessionLedger
     bind: Callable[[ChatPlace, str, str], Awaitable[str]]

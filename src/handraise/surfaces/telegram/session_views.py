@@ -111,11 +111,6 @@ class SessionViews:
             view.catching_up = True
             await self._catch_up(view)
 
-    def regain(self, chat: int) -> None:
-        for view in self:
-            if view.place.chat == chat:
-                view.regain()
-
     def is_muted(self, place: ChatPlace) -> bool:
         return place in self._muted
 

@@ -50,12 +50,10 @@ class TelegramSessions:
         await self._views.read_again()
 
     async def message(self, member: Member, message: IncomingMessage) -> None:
-        self._views.regain(message.place.chat)
         with self._acts.sentences(message):
             await self._acts.receive(member, message, again=False)
 
     async def command(self, member: Member, message: IncomingMessage, command: str, rest: str) -> None:
-        self._views.regain(message.place.chat)
         with self._acts.sentences(message):
             await self._commands.run(member, message, command, rest)
 
@@ -71,7 +69,6 @@ class TelegramSessions:
                 await self._commands.run(member, message, line.name, line.rest)
 
     async def press(self, member: Member, press: IncomingPress) -> str:
-        self._views.regain(press.place.chat)
         return await self._presses.press(member, press)
 
     async def stopped(self, member: Member, place: ChatPlace, draft: int) -> None:
