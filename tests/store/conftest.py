@@ -12,6 +12,6 @@ from handraise.store.sqlite.store import SqliteStore
 
 @pytest.fixture(params=["memory", "sqlite"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    record: Store = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "hub.db")
+    record: Store = MemoryStore("m_here") if request.param == "memory" else SqliteStore(tmp_path / "hub.db", "m_here")
     async with record:
         yield record

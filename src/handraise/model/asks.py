@@ -178,6 +178,8 @@ class Ask(Struct, frozen=True):
     expires_at: datetime | None = None
     settlement: Settlement | None = None
     delivered_at: datetime | None = None
+    machine: str = ""
+    """The machine that holds the request. Empty in databases of older versions: this one."""
 
     @property
     def kind(self) -> Kind:
@@ -291,6 +293,7 @@ def ask_as_json(ask: Ask) -> dict[str, Any]:
         "expires_at": ask.expires_at,
         "settlement": settlement_as_json(ask.settlement) if ask.settlement else None,
         "delivered_at": ask.delivered_at,
+        "machine": ask.machine,
     }
 
 
@@ -307,6 +310,7 @@ def ask_from_json(shown: dict[str, Any]) -> Ask:
         origin=Origin("", shown.get("tool_use")),
         opened_at=msgspec.convert(shown["opened_at"], datetime),
         settlement=_settlement(kind, settlement) if settlement else None,
+        machine=shown.get("machine", ""),
         **fields,
         **times,
     )

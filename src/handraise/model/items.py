@@ -202,6 +202,39 @@ class SessionEnded(Struct, frozen=True, tag_field="type", tag="session.ended"):
     alarm: bool = False
 
 
+class SaidWithdrawn(Struct, frozen=True, tag_field="type", tag="said.withdrawn"):
+    """The message was taken back before Claude received it."""
+
+    say: str
+
+
+class InstructionGiven(Struct, frozen=True, tag_field="type", tag="instruction.given"):
+    """A person wants something of a session on another machine, whose hub will carry it out."""
+
+    instruction: str
+    kind: str
+    value: str
+    machine: str
+    by: Actor
+    source: str
+
+
+class InstructionSettled(Struct, frozen=True, tag_field="type", tag="instruction.settled"):
+    """What became of an instruction: `done`, `refused` with its reason, or `withdrawn`."""
+
+    instruction: str
+    state: str
+    reason: str = ""
+    result: str = ""
+
+
+class MachineChanged(Struct, frozen=True, tag_field="type", tag="machine.changed"):
+    """A machine came online, went away, got another name or was forgotten, in the API's format."""
+
+    machine: dict[str, Any]
+    forgotten: bool = False
+
+
 class Frame(Struct, frozen=True, tag_field="type", tag="frame"):
     """An unrecognized message from Claude; `frame` is the line itself."""
 
@@ -228,6 +261,10 @@ Content = (
     | AskDelivered
     | Notice
     | SessionEnded
+    | SaidWithdrawn
+    | InstructionGiven
+    | InstructionSettled
+    | MachineChanged
     | Frame
 )
 

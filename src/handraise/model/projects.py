@@ -7,6 +7,7 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import asdict, astuple, replace
 
+from handraise.model.machines import Place
 from handraise.model.own_tools import ASK_USER_LEAST, ASK_USER_MOST, ASK_USER_SECONDS
 from handraise.model.rules import ProjectRule, Rule
 from handraise.texts import t
@@ -72,13 +73,16 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 
 
 class Project(Struct, frozen=True):
-    """A directory and its options."""
+    """A directory and its options. With many machines, it may have a directory on each."""
 
     id: str
     name: str
     path: str
+    """On this machine; empty if it has none here."""
     options: Options = Options()
     created_at: datetime | None = None
+    elsewhere: tuple[Place, ...] = ()
+    """On other machines, by machine."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -87,9 +91,16 @@ class Project(Struct, frozen=True):
         return tuple(each.rule(f"project {self.name}#{number}", self.id) for number, each in numbered)
 
 
+def places_of(project: Project, machine: str) -> list[Place]:
+    """All of its directories, by machine; `machine` is the one that its path is on."""
+    here = [Place(machine, project.path)] if project.path else []
+    others = [place for place in project.elsewhere if place.machine != machine]
+    return sorted([*here, *others], key=lambda place: place.machine)
+
+
 def innermost(projects: Iterable[Project], directory: str) -> Project | None:
     """The project that a directory is in; of several, the innermost."""
-    around = [each for each in projects if f"{directory}/".startswith(f"{each.path.rstrip('/')}/")]
+    around = [each for each in projects if each.path and f"{directory}/".startswith(f"{each.path.rstrip('/')}/")]
     return max(around, key=lambda each: len(each.path), default=None)
 
 

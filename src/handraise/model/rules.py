@@ -25,6 +25,8 @@ class Rule(Struct, frozen=True):
     project: str | None = None
     session: str | None = None
     """Set by "for this session"."""
+    machine: str = ""
+    """Where it applies, if `project` is a directory and not a project; empty everywhere."""
     mode: str | None = None
     message: str = ""
     """What Claude reads when the rule denies."""

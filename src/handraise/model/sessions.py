@@ -56,6 +56,8 @@ class Session(Struct, frozen=True):
     """The machine where a person runs it in a terminal; empty if the hub runs it."""
     dialog: str = ""
     """What waits in that terminal and can be answered only there, on one line; empty if nothing does."""
+    machine: str = ""
+    """The machine that has its journal. Empty in databases of older versions: this one."""
 
 
 class Checkpoint(Struct, frozen=True):

@@ -54,6 +54,8 @@ class DirectoryTrust(Struct, frozen=True):
     source: str
     made_at: datetime
     ask: str
+    machine: str = ""
+    """Where the directory is. Empty in databases of older versions: this machine."""
 
     def covers(self, digest: str) -> bool:
         """Whether this decision still applies."""

@@ -1,12 +1,15 @@
 """The changes that a store applies: values, all of a batch or none."""
 
 from datetime import datetime
+from typing import Literal
 
 from msgspec import Struct
 
 from handraise.model.asks import Answered, Ask, Settlement
 from handraise.model.audit import Entry
+from handraise.model.instructions import Instruction
 from handraise.model.items import Content, Item
+from handraise.model.machines import Machine
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.sessions import Checkpoint, Say, Session
@@ -90,6 +93,58 @@ class ReturnSay(Struct, frozen=True):
     at: datetime
 
 
+class WithdrawSay(Struct, frozen=True):
+    """Takes a message back that Claude has not received, and publishes `said.withdrawn`."""
+
+    say: str
+    at: datetime
+
+
+class GiveInstruction(Struct, frozen=True):
+    """Stores what a person wants of a session elsewhere, and publishes it. A known id is ignored."""
+
+    instruction: Instruction
+
+
+class TakeInstruction(Struct, frozen=True):
+    """The session's hub is about to carry it out; takes effect once, while it waits."""
+
+    instruction: str
+    epoch: int
+
+
+class SettleInstruction(Struct, frozen=True):
+    """It was carried out, refused, or taken back while it waited; publishes that, once."""
+
+    instruction: str
+    state: Literal["done", "refused", "withdrawn"]
+    at: datetime
+    reason: str = ""
+    result: str = ""
+
+
+class SaveMachine(Struct, frozen=True):
+    """Inserts or replaces the machine and publishes it, for stores that only one hub writes to, and for copies."""
+
+    machine: Machine
+    at: datetime
+
+
+class RenameMachine(Struct, frozen=True):
+    """A name that another machine has fails the batch."""
+
+    machine: str
+    name: str
+    at: datetime
+
+
+class ForgetMachine(Struct, frozen=True):
+    """Removes a machine that is away and whose sessions have all ended; others stay."""
+
+    machine: str
+    at: datetime
+
+
 class SaveRule(Struct, frozen=True):
     """Appends a rule, or replaces it in place."""
 
@@ -106,10 +161,15 @@ class RevokeTrust(Struct, frozen=True):
     """Forgets the decision about a directory. Decisions are stored with the answers that make them."""
 
     directory: str
+    machine: str = ""
+    """Empty: this one."""
 
 
 class SaveProject(Struct, frozen=True):
-    """Inserts or replaces the project. A name or path that another project has fails the batch."""
+    """Inserts or replaces the project, with its directories on every machine.
+
+    A name that another project has fails the batch, and so does a directory that another has on the same machine.
+    """
 
     project: Project
 
@@ -161,6 +221,13 @@ Change = (
     | QueueSay
     | TakeSay
     | ReturnSay
+    | WithdrawSay
+    | GiveInstruction
+    | TakeInstruction
+    | SettleInstruction
+    | SaveMachine
+    | RenameMachine
+    | ForgetMachine
     | SaveRule
     | RemoveRule
     | RevokeTrust
@@ -180,3 +247,14 @@ class Applied(Struct, frozen=True):
     items: tuple[Item, ...]
     asks: tuple[Ask, ...] = ()
     """The asks that it opened or settled, or recorded a late answer for, in their new state."""
+
+
+def changes_rules(change: Change) -> bool:
+    """Whether hubs that share the database must read rules and projects again."""
+    match change:
+        case SaveRule() | RemoveRule() | SaveProject():
+            return True
+        case SettleAsk(rules=rules):
+            return bool(rules)
+        case _:
+            return False

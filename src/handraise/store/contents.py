@@ -3,7 +3,19 @@
 from msgspec import json
 
 from handraise.model.asks import Ask, Settlement, ask_as_json, settlement_as_json
-from handraise.model.items import ActionStarted, AskOpened, AskSettled, Content, Said, Text
+from handraise.model.instructions import Instruction
+from handraise.model.items import (
+    ActionStarted,
+    AskOpened,
+    AskSettled,
+    Content,
+    InstructionGiven,
+    InstructionSettled,
+    MachineChanged,
+    Said,
+    Text,
+)
+from handraise.model.machines import Machine, machine_as_json
 from handraise.model.sessions import Say
 
 _LONGEST_LINE = 160
@@ -31,6 +43,21 @@ def said(say: Say) -> Said:
     texts = [str(block.get("text", "")) for block in say.content if block.get("type") == "text"]
     images = sum(block.get("type") == "image" for block in say.content)
     return Said(say.id, "\n".join(texts), images, say.by, say.source)
+
+
+def given(wanted: Instruction) -> InstructionGiven:
+    """What a person wants of a session elsewhere, without its words: those come when they are sent."""
+    return InstructionGiven(wanted.id, wanted.kind, wanted.value, wanted.machine, wanted.by, wanted.source)
+
+
+def carried_out(wanted: Instruction) -> InstructionSettled:
+    """What became of it."""
+    return InstructionSettled(wanted.id, wanted.state, wanted.reason, wanted.result)
+
+
+def machine_changed(machine: Machine, *, forgotten: bool = False) -> MachineChanged:
+    """The whole machine."""
+    return MachineChanged(machine_as_json(machine), forgotten)
 
 
 def line_of(content: Content) -> str | None:

@@ -17,7 +17,7 @@ def trust_in(ask: Ask, settlement: Settlement) -> DirectoryTrust | None:
     """A person's decision about a directory; rules and deadlines never decide that."""
     match ask.body, settlement:
         case Trust() as body, Answered(answer=Trusting(level), by=Person(name=name), source=source, at=at):
-            return DirectoryTrust(body.directory, level, digest_of_trust(body), name, source, at, ask.id)
+            return DirectoryTrust(body.directory, level, digest_of_trust(body), name, source, at, ask.id, ask.machine)
         case _:
             return None
 

@@ -1,12 +1,15 @@
 """The interface of every store. A batch of changes is durable when `apply` returns, or it never happened."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import Protocol, Self, Unpack
 
 from handraise.model.asks import Ask, Kind, State
 from handraise.model.audit import AuditFilter, Entry
-from handraise.model.items import Item
+from handraise.model.instructions import Instruction
+from handraise.model.items import Item, Preview
+from handraise.model.machines import Machine
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.sessions import Checkpoint, Phase, Say, Session
@@ -16,6 +19,8 @@ from handraise.store.changes import Applied, Change
 
 Listener = Callable[[Sequence[Item]], None]
 AskListener = Callable[[Sequence[Ask]], None]
+RuleListener = Callable[[], None]
+PreviewListener = Callable[[Preview], None]
 
 
 class StoreError(Exception):
@@ -47,12 +52,27 @@ class StoreConflict(StoreError):
     """The batch contradicts what is stored: another project has the name or path, or the journal was already read."""
 
 
+class StoreFenced(StoreError):
+    """Another hub has taken this machine over: nothing may be written for it from here."""
+
+
+class StoreAway(StoreError):
+    """The database can't be reached. Nothing was stored; it may work again soon."""
+
+
 class StoreClosed(StoreError):
     """The store was closed before the batch could be stored."""
 
 
 class Store(Protocol):
-    """Entered with `async with`; used from one event loop."""
+    """Entered with `async with`; used from one event loop.
+
+    Several stores may share one database, each for its own machine. Then listeners hear of every commit, whichever
+    store made it, in cursor order.
+    """
+
+    machine: str
+    """The machine that it belongs to; projects and trust are read for it."""
 
     async def __aenter__(self) -> Self: ...
 
@@ -65,6 +85,49 @@ class Store(Protocol):
 
     def listen_to_asks(self, listener: AskListener) -> None:
         """Calls back with the asks of every commit (`Applied.asks`), before the item listeners."""
+
+    def listen_to_rules(self, listener: RuleListener) -> None:
+        """Calls back when rules or projects were changed through another store: read them again."""
+
+    def listen_to_previews(self, listener: PreviewListener) -> None:
+        """Calls back with unfinished blocks of sessions on other machines, as far as `want_previews` wants them."""
+
+    def preview(self, preview: Preview) -> None:
+        """Shows an unfinished block to other machines that want it. Never waits, and may drop it."""
+
+    def want_previews(self, sessions: Collection[str]) -> None:
+        """The sessions on other machines that someone follows here, from now on."""
+
+    async def claim(self, machine: Machine) -> Machine:
+        """Takes this machine over with a new epoch, from `started_at` by the store's clock; publishes it.
+
+        From then on, batches raise StoreFenced once another store has claimed the same machine. A known machine keeps
+        its name; a name that another has gets a number.
+        """
+        ...
+
+    async def beat(self, at: datetime) -> None:
+        """Says that this machine is there, and finds those that no longer say so; publishes changes.
+
+        Raises StoreFenced. A database with a clock of its own uses that.
+        """
+        ...
+
+    async def release(self, at: datetime) -> None:
+        """This machine goes away; publishes it. Does nothing if it was never claimed, or was taken over."""
+        ...
+
+    async def machines(self) -> list[Machine]:
+        """By name."""
+        ...
+
+    async def instruction(self, instruction: str) -> Instruction | None: ...
+
+    async def instructions(
+        self, *, machine: str | None = None, session: str | None = None, unsettled: bool = True
+    ) -> list[Instruction]:
+        """Oldest first; `unsettled` leaves out what was carried out, refused or taken back."""
+        ...
 
     async def apply(self, changes: Sequence[Change]) -> Applied:
         """All of the changes or none; raises a StoreError. Cancelling the caller stops the wait, not the batch."""
@@ -136,15 +199,15 @@ class Store(Protocol):
         ...
 
     async def trust(self, directory: str) -> DirectoryTrust | None:
-        """The decision about exactly this directory."""
+        """The decision about exactly this directory, on this machine."""
         ...
 
     async def trusts(self) -> list[DirectoryTrust]:
-        """By directory."""
+        """Of all machines, by directory."""
         ...
 
     async def project(self, key: str) -> Project | None:
-        """By id, name or path."""
+        """By id, name, or path on this machine."""
         ...
 
     async def projects(self) -> list[Project]:

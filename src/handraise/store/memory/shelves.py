@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from itertools import count
 from typing import Self, TypeVar, assert_never
 
 from msgspec import Struct, field, json, structs
@@ -9,8 +10,10 @@ from msgspec.structs import replace
 
 from handraise.model.asks import Answered, Ask, Expired, Settlement
 from handraise.model.audit import Entry
-from handraise.model.items import AskDelivered, Content, Item, SaidTaken
-from handraise.model.projects import Project
+from handraise.model.instructions import Instruction
+from handraise.model.items import AskDelivered, Content, Item, SaidTaken, SaidWithdrawn
+from handraise.model.machines import LEASE, Machine
+from handraise.model.projects import Project, places_of
 from handraise.model.rules import Rule
 from handraise.model.sessions import Checkpoint, Say, Session
 from handraise.model.tokens import Token
@@ -20,6 +23,8 @@ from handraise.store.changes import (
     Advance,
     Change,
     DeliverAsk,
+    ForgetMachine,
+    GiveInstruction,
     OpenAsk,
     Prune,
     PruneTokens,
@@ -28,20 +33,25 @@ from handraise.store.changes import (
     Record,
     RecordLate,
     RemoveRule,
+    RenameMachine,
     ReturnSay,
     RevokeTrust,
+    SaveMachine,
     SaveProject,
     SaveRule,
     SaveSession,
     SaveToken,
     SettleAsk,
+    SettleInstruction,
     SpendCode,
+    TakeInstruction,
     TakeSay,
+    WithdrawSay,
 )
 from handraise.store.interface import StoreConflict
 from handraise.texts import t
 
-T = TypeVar("T", Ask, Say)
+T = TypeVar("T", Ask, Say, Instruction)
 
 
 class Shelves(Struct):
@@ -54,9 +64,12 @@ class Shelves(Struct):
     says: dict[str, Say] = field(default_factory=dict)
     items: dict[int, Item] = field(default_factory=dict)
     rules: dict[str, Rule] = field(default_factory=dict)
-    trusts: dict[str, DirectoryTrust] = field(default_factory=dict)
+    trusts: dict[tuple[str, str], DirectoryTrust] = field(default_factory=dict)
+    """By machine and directory."""
     projects: dict[str, Project] = field(default_factory=dict)
     tokens: dict[str, Token] = field(default_factory=dict)
+    instructions: dict[str, Instruction] = field(default_factory=dict)
+    machines: dict[str, Machine] = field(default_factory=dict)
     audit: list[Entry] = field(default_factory=list)
     mentioned: dict[str, int] = field(default_factory=dict)
     published: list[Item] = field(default_factory=list)
@@ -80,14 +93,16 @@ class Shelves(Struct):
             trusts=dict(self.trusts),
             projects=dict(self.projects),
             tokens=dict(self.tokens),
+            instructions=dict(self.instructions),
+            machines=dict(self.machines),
             audit=list(self.audit),
             mentioned=dict(self.mentioned),
             published=[],
             changed_asks=[],
         )
 
-    def take(self, change: Change) -> bool:
-        """Whether the change took effect."""
+    def take(self, change: Change, machine: str = "") -> bool:
+        """Whether the change took effect. `machine` is where it was made."""
         match change:
             case SaveSession(session):
                 self.sessions[session.id] = session
@@ -109,14 +124,28 @@ class Shelves(Struct):
                 return self._take_say(say, at)
             case ReturnSay(say, at):
                 return self._return_say(say, at)
+            case WithdrawSay(say, at):
+                return self._withdraw_say(say, at)
+            case GiveInstruction(wanted):
+                return self._give(wanted)
+            case TakeInstruction(wanted_id, epoch):
+                return self._take_instruction(wanted_id, epoch)
+            case SettleInstruction():
+                return self._settle_instruction(change)
+            case SaveMachine(claimed, at):
+                self._put_machine(claimed, at)
+            case RenameMachine(renamed, name, at):
+                return self._rename(renamed, name, at)
+            case ForgetMachine(forgotten, at):
+                return self._forget(forgotten, at)
             case SaveRule(rule):
                 self.rules[rule.id] = rule
             case RemoveRule(rule):
                 return self.rules.pop(rule, None) is not None
-            case RevokeTrust(directory):
-                return self.trusts.pop(directory, None) is not None
+            case RevokeTrust(directory, where):
+                return self.trusts.pop((where or machine, directory), None) is not None
             case SaveProject(project):
-                self._save_project(project)
+                self._save_project(project, machine)
             case SaveToken(token):
                 self._save_token(token)
             case SpendCode(token, at):
@@ -188,7 +217,7 @@ class Shelves(Struct):
 
     def _keep_trust(self, trust: DirectoryTrust | None) -> None:
         if trust is not None:
-            self.trusts[trust.directory] = trust
+            self.trusts[trust.machine, trust.directory] = trust
 
     def _deliver(self, ask: str, at: datetime) -> bool:
         stored = self.asks.get(ask)
@@ -221,13 +250,98 @@ class Shelves(Struct):
         self._publish(stored.session, at, contents.said(stored), about=say)
         return True
 
-    def _save_project(self, project: Project) -> None:
+    def _withdraw_say(self, say: str, at: datetime) -> bool:
+        stored = self.says.get(say)
+        if stored is None or stored.taken_at is not None:
+            return False
+        del self.says[say]
+        self._publish(stored.session, at, SaidWithdrawn(say))
+        return True
+
+    def _give(self, wanted: Instruction) -> bool:
+        if wanted.id in self.instructions:
+            return False
+        self.instructions[wanted.id] = wanted
+        self._publish(wanted.session, wanted.at, contents.given(wanted), about=wanted.id)
+        return True
+
+    def _take_instruction(self, wanted: str, epoch: int) -> bool:
+        stored = self.instructions.get(wanted)
+        if stored is None or stored.state != "waiting":
+            return False
+        self.instructions[wanted] = structs.replace(stored, state="taken", epoch=epoch)
+        return True
+
+    def _settle_instruction(self, change: SettleInstruction) -> bool:
+        stored = self.instructions.get(change.instruction)
+        if stored is None or stored.is_settled or (change.state == "withdrawn" and stored.state != "waiting"):
+            return False
+        settled = structs.replace(
+            stored, state=change.state, reason=change.reason, result=change.result, settled_at=change.at
+        )
+        self.instructions[settled.id] = settled
+        self._publish(settled.session, change.at, contents.carried_out(settled), about=settled.id)
+        return True
+
+    def claim(self, machine: Machine) -> Machine:
+        """The machine with its new epoch."""
+        stored = self.machines.get(machine.id)
+        name = stored.name if stored is not None else self._free_name(machine.name)
+        epoch = stored.epoch + 1 if stored is not None else 1
+        claimed = structs.replace(machine, name=name, epoch=epoch, seen_at=machine.started_at, away_since=None)
+        self._put_machine(claimed, machine.started_at)
+        return claimed
+
+    def beat(self, machine: str, at: datetime) -> None:
+        """This one is there; those that were not seen for long are away."""
+        for each in list(self.machines.values()):
+            if each.id == machine and each.away_since is not None:
+                self._put_machine(structs.replace(each, seen_at=at, away_since=None), at)
+            elif each.id == machine:
+                self.machines[machine] = structs.replace(each, seen_at=at)
+            elif each.away_since is None and at - each.seen_at > LEASE:
+                self._put_machine(structs.replace(each, away_since=each.seen_at), at)
+
+    def release(self, machine: str, at: datetime) -> None:
+        """It goes away by itself."""
+        self._put_machine(structs.replace(self.machines[machine], away_since=at), at)
+
+    def _put_machine(self, machine: Machine, at: datetime) -> None:
+        self.machines[machine.id] = machine
+        self._publish(None, at, contents.machine_changed(machine))
+
+    def _free_name(self, name: str) -> str:
+        names = {each.name for each in self.machines.values()}
+        numbered = (f"{name}-{number}" for number in count(2))
+        return name if name not in names else next(each for each in numbered if each not in names)
+
+    def _rename(self, machine: str, name: str, at: datetime) -> bool:
+        if any(each.name == name and each.id != machine for each in self.machines.values()):
+            raise StoreConflict(t("error.store.machine_name_taken"), t("error.store.other_name"))
+        stored = self.machines.get(machine)
+        if stored is None:
+            return False
+        self._put_machine(structs.replace(stored, name=name), at)
+        return True
+
+    def _forget(self, machine: str, at: datetime) -> bool:
+        stored = self.machines.get(machine)
+        living = any(each.machine == machine and each.phase != "ended" for each in self.sessions.values())
+        if stored is None or stored.away_since is None or living:
+            return False
+        del self.machines[machine]
+        self._publish(None, at, contents.machine_changed(stored, forgotten=True))
+        return True
+
+    def _save_project(self, project: Project, machine: str) -> None:
+        """Stored with all of its directories in `elsewhere`; a store makes its own one the path."""
+        saved = structs.replace(project, path="", elsewhere=tuple(places_of(project, machine)))
         for stored in self.projects.values():
-            if stored.id != project.id and stored.name == project.name:
+            if stored.id != saved.id and stored.name == saved.name:
                 raise StoreConflict(t("error.store.name_taken"), t("error.store.other_name"))
-            if stored.id != project.id and stored.path == project.path:
+            if stored.id != saved.id and set(stored.elsewhere) & set(saved.elsewhere):
                 raise StoreConflict(t("error.store.directory_taken"))
-        self.projects[project.id] = project
+        self.projects[project.id] = saved
 
     def _save_token(self, token: Token) -> None:
         if any(stored.id != token.id and stored.hash == token.hash for stored in self.tokens.values()):
@@ -254,6 +368,7 @@ class Shelves(Struct):
         self.items = {cursor: item for cursor, item in self.items.items() if cursor > up_to}
         self.says = self._unpruned(self.says, lambda say: say.taken_at is None)
         self.asks = self._unpruned(self.asks, self._awaited)
+        self.instructions = self._unpruned(self.instructions, lambda wanted: not wanted.is_settled)
         return True
 
     def _prune_tokens(self, codes: datetime, others: datetime) -> bool:
@@ -273,6 +388,13 @@ class Shelves(Struct):
         session = self.sessions.get(ask.session or "")
         living = session is not None and session.phase != "ended"
         return ask.settlement is None or (living and is_undelivered(ask))
+
+
+def seen_from(project: Project, machine: str) -> Project:
+    """A stored project for one machine: its directory there, and the others."""
+    here = [place.path for place in project.elsewhere if place.machine == machine]
+    others = tuple(place for place in project.elsewhere if place.machine != machine)
+    return structs.replace(project, path=here[0] if here else "", elsewhere=others)
 
 
 def is_undelivered(ask: Ask) -> bool:

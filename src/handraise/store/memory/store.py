@@ -1,62 +1,165 @@
 """The store over dicts: a batch works on a copy of the shelves, which replaces them if every change succeeds."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
 from types import TracebackType
-from typing import Self, Unpack
+from typing import Self, TypeVar, Unpack
+
+from msgspec import Struct, field
 
 from handraise.model.asks import Ask, Kind, State
 from handraise.model.audit import FIRST, AuditFilter, Entry
-from handraise.model.items import Item
+from handraise.model.instructions import Instruction
+from handraise.model.items import Item, Preview
+from handraise.model.machines import Machine
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
-from handraise.store.changes import Applied, Change
-from handraise.store.interface import AskListener, Listener, StoreClosed
-from handraise.store.memory.shelves import Shelves, is_undelivered
+from handraise.store.changes import Applied, Change, changes_rules
+from handraise.store.interface import (
+    AskListener,
+    Listener,
+    PreviewListener,
+    RuleListener,
+    StoreClosed,
+    StoreFenced,
+)
+from handraise.store.memory.shelves import Shelves, is_undelivered, seen_from
 from handraise.store.surrogates import mended
+from handraise.texts import t
+
+T = TypeVar("T")
+
+
+class Listeners(Struct, eq=False):
+    """Everything that one store calls back."""
+
+    items: list[Listener] = field(default_factory=list)
+    asks: list[AskListener] = field(default_factory=list)
+    rules: list[RuleListener] = field(default_factory=list)
+    previews: list[PreviewListener] = field(default_factory=list)
+    wanted: frozenset[str] = frozenset()
+    """The sessions whose previews it wants."""
+
+
+class MemoryDatabase:
+    """What several stores share, in one process and event loop."""
+
+    def __init__(self) -> None:
+        self.shelves = Shelves()
+        self.everyone: list[Listeners] = []
 
 
 class MemoryStore:
     """See `Store`."""
 
-    def __init__(self) -> None:
-        self._shelves = Shelves()
-        self._listeners: list[Listener] = []
-        self._ask_listeners: list[AskListener] = []
+    def __init__(self, machine: str = "", database: MemoryDatabase | None = None) -> None:
+        self.machine = machine
+        self._database = database or MemoryDatabase()
+        self._epoch: int | None = None
+        self._own = Listeners()
         self._open = False
 
     async def __aenter__(self) -> Self:
         self._open = True
+        self._database.everyone.append(self._own)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._open = False
+        self._database.everyone.remove(self._own)
 
     def listen(self, listener: Listener) -> None:
-        self._listeners.append(listener)
+        self._own.items.append(listener)
 
     def listen_to_asks(self, listener: AskListener) -> None:
-        self._ask_listeners.append(listener)
+        self._own.asks.append(listener)
+
+    def listen_to_rules(self, listener: RuleListener) -> None:
+        self._own.rules.append(listener)
+
+    def listen_to_previews(self, listener: PreviewListener) -> None:
+        self._own.previews.append(listener)
+
+    def preview(self, preview: Preview) -> None:
+        for other in self._others():
+            for listener in other.previews if preview.session in other.wanted else ():
+                asyncio.get_running_loop().call_soon(listener, preview)
+
+    def want_previews(self, sessions: Collection[str]) -> None:
+        self._own.wanted = frozenset(sessions)
+
+    async def claim(self, machine: Machine) -> Machine:
+        claimed = await self._commit(lambda shelves: shelves.claim(machine))
+        self._epoch = claimed.epoch
+        return claimed
+
+    async def beat(self, at: datetime) -> None:
+        self._check_epoch()
+        await self._commit(lambda shelves: shelves.beat(self.machine, at))
+
+    async def release(self, at: datetime) -> None:
+        if self._epoch is not None and not self._is_fenced():
+            await self._commit(lambda shelves: shelves.release(self.machine, at))
+
+    async def machines(self) -> list[Machine]:
+        return sorted(self._contents().machines.values(), key=lambda machine: machine.name)
+
+    async def instruction(self, instruction: str) -> Instruction | None:
+        return self._contents().instructions.get(instruction)
+
+    async def instructions(
+        self, *, machine: str | None = None, session: str | None = None, unsettled: bool = True
+    ) -> list[Instruction]:
+        return [
+            each
+            for each in self._contents().instructions.values()
+            if machine in (None, each.machine)
+            and session in (None, each.session)
+            and not (unsettled and each.is_settled)
+        ]
 
     async def apply(self, changes: Sequence[Change]) -> Applied:
+        self._check_epoch()
+
+        def take(shelves: Shelves) -> Applied:
+            took = tuple([shelves.take(mended(change), self.machine) for change in changes])
+            return Applied(took, tuple(shelves.published), tuple(shelves.changed_asks))
+
+        applied = await self._commit(take)
+        if any(changes_rules(change) for change in changes):
+            for listener in [each for other in self._others() for each in other.rules]:
+                listener()
+        return applied
+
+    async def _commit(self, work: Callable[[Shelves], T]) -> T:
         shelves = self._contents().copy()
-        took = tuple([shelves.take(mended(change)) for change in changes])
+        result = work(shelves)
         items, asks = tuple(shelves.published), tuple(shelves.changed_asks)
-        self._shelves = shelves
+        self._database.shelves = shelves
         loop = asyncio.get_running_loop()
-        if asks:
-            for on_asks in self._ask_listeners:
+        for each in self._database.everyone:
+            for on_asks in each.asks if asks else ():
                 loop.call_soon(on_asks, asks)
-        if items:
-            for on_items in self._listeners:
+            for on_items in each.items if items else ():
                 loop.call_soon(on_items, items)
         await asyncio.sleep(0)  # listeners run first
-        return Applied(took, items, asks)
+        return result
+
+    def _others(self) -> list[Listeners]:
+        return [each for each in self._database.everyone if each is not self._own]
+
+    def _is_fenced(self) -> bool:
+        return self._epoch is not None and self._contents().machines[self.machine].epoch != self._epoch
+
+    def _check_epoch(self) -> None:
+        if self._is_fenced():
+            raise StoreFenced(t("error.store.fenced"), t("error.store.unfence"))
 
     async def session(self, session: str) -> Session | None:
         return self._contents().sessions.get(session)
@@ -138,19 +241,22 @@ class MemoryStore:
         return list(self._contents().rules.values())
 
     async def trust(self, directory: str) -> DirectoryTrust | None:
-        return self._contents().trusts.get(directory)
+        trusts = self._contents().trusts
+        return trusts.get((self.machine, directory)) or trusts.get(("", directory))
 
     async def trusts(self) -> list[DirectoryTrust]:
-        return sorted(self._contents().trusts.values(), key=lambda trust: trust.directory)
+        return sorted(self._contents().trusts.values(), key=lambda trust: (trust.directory, trust.machine))
 
     async def project(self, key: str) -> Project | None:
-        projects = self._contents().projects
-        named = [project for project in projects.values() if project.name == key]
-        there = [project for project in projects.values() if project.path == key]
-        return next(iter([*filter(None, [projects.get(key)]), *named, *there]), None)
+        projects = await self.projects()
+        known = [project for project in projects if project.id == key]
+        named = [project for project in projects if project.name == key]
+        there = [project for project in projects if project.path and project.path == key]
+        return next(iter([*known, *named, *there]), None)
 
     async def projects(self) -> list[Project]:
-        return sorted(self._contents().projects.values(), key=lambda project: project.name)
+        found = [seen_from(project, self.machine) for project in self._contents().projects.values()]
+        return sorted(found, key=lambda project: project.name)
 
     async def token(self, hash_of_secret: str) -> Token | None:
         return next((token for token in self._contents().tokens.values() if token.hash == hash_of_secret), None)
@@ -176,4 +282,4 @@ class MemoryStore:
     def _contents(self) -> Shelves:
         if not self._open:
             raise StoreClosed("The store is closed.")
-        return self._shelves
+        return self._database.shelves

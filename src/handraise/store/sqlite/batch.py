@@ -7,10 +7,13 @@ from datetime import datetime
 from typing import Any, assert_never
 
 import apsw
+from msgspec.structs import replace
 
 from handraise.model.asks import Answered, Ask, Settlement
 from handraise.model.audit import Entry
-from handraise.model.items import AskDelivered, Content, Item, SaidTaken
+from handraise.model.items import AskDelivered, Content, Item, SaidTaken, SaidWithdrawn
+from handraise.model.machines import Machine
+from handraise.model.projects import Project, places_of
 from handraise.model.rules import Rule
 from handraise.model.sessions import Checkpoint, Say
 from handraise.model.trust import DirectoryTrust
@@ -19,6 +22,8 @@ from handraise.store.changes import (
     Advance,
     Change,
     DeliverAsk,
+    ForgetMachine,
+    GiveInstruction,
     OpenAsk,
     Prune,
     PruneTokens,
@@ -27,15 +32,20 @@ from handraise.store.changes import (
     Record,
     RecordLate,
     RemoveRule,
+    RenameMachine,
     ReturnSay,
     RevokeTrust,
+    SaveMachine,
     SaveProject,
     SaveRule,
     SaveSession,
     SaveToken,
     SettleAsk,
+    SettleInstruction,
     SpendCode,
+    TakeInstruction,
     TakeSay,
+    WithdrawSay,
 )
 from handraise.store.interface import StoreConflict
 from handraise.store.sqlite.database import SQL
@@ -44,9 +54,13 @@ from handraise.store.sqlite.rows import (
     ask_row,
     checkpoint_row,
     entry_row,
+    instruction_row,
+    machine_row,
     microseconds,
     project_row,
     read_ask,
+    read_instruction,
+    read_machine,
     read_say,
     rule_row,
     say_row,
@@ -71,8 +85,10 @@ def newest_cursor(connection: apsw.Connection) -> int:
 class Batch:
     """Applies changes one by one. `asks` are those that changed; `close` adds `items` to the feed, up to `newest`."""
 
-    def __init__(self, connection: apsw.Connection, newest: int) -> None:
+    def __init__(self, connection: apsw.Connection, newest: int, machine: str = "") -> None:
+        """`machine` is the one that the store belongs to."""
         self._connection = connection
+        self._machine = machine
         self._texts = Texts(connection)
         self.newest = newest
         self.items: list[Item] = []
@@ -111,14 +127,29 @@ class Batch:
                 return self._take_say(say, at)
             case ReturnSay(say, at):
                 return self._return_say(say, at)
+            case WithdrawSay(say, at):
+                return self._withdraw_say(say, at)
+            case GiveInstruction(wanted):
+                given = self._changed("give_instruction", instruction_row(wanted, self.newest + 1))
+                return given and self._publish(wanted.session, wanted.at, contents.given(wanted))
+            case TakeInstruction(wanted_id, epoch):
+                return self._changed("take_instruction", {"id": wanted_id, "epoch": epoch})
+            case SettleInstruction():
+                return self._settle_instruction(change)
+            case SaveMachine(machine, at):
+                return self._save_machine(machine, at)
+            case RenameMachine(renamed, name, at):
+                return self._rename(renamed, name, at)
+            case ForgetMachine(forgotten, at):
+                return self._forget(forgotten, at)
             case SaveRule(rule):
                 return self._changed("save_rule", rule_row(rule))
             case RemoveRule(rule):
                 return self._changed("remove_rule", {"id": rule})
-            case RevokeTrust(directory):
-                return self._changed("remove_trust", {"directory": directory})
+            case RevokeTrust(directory, where):
+                return self._changed("remove_trust", {"directory": directory, "machine": where or self._machine})
             case SaveProject(project):
-                return self._changed("save_project", project_row(project))
+                return self._save_project(project)
             case SaveToken(token):
                 return self._changed("save_token", token_row(token))
             case SpendCode(token, at):
@@ -208,12 +239,52 @@ class Batch:
         row = self._mention("return_say", say)
         return row is not None and self._publish(row[1], at, contents.said(read_say(row)))
 
+    def _withdraw_say(self, say: str, at: datetime) -> bool:
+        rows: list[Row] = self._connection.execute(SQL["withdraw_say"], {"id": say}).fetchall()
+        return bool(rows) and self._publish(rows[0][0], at, SaidWithdrawn(say))
+
+    def _settle_instruction(self, change: SettleInstruction) -> bool:
+        row = self._mention(
+            "settle_instruction",
+            change.instruction,
+            state=change.state,
+            reason=change.reason,
+            result=change.result,
+            settled_at=microseconds(change.at),
+        )
+        if row is None:
+            return False
+        settled = read_instruction(row)
+        return self._publish(settled.session, change.at, contents.carried_out(settled))
+
+    def _save_machine(self, machine: Machine, at: datetime) -> bool:
+        self._changed("save_machine", machine_row(machine))
+        if machine.id == self._machine:
+            for table in ("sessions", "asks", "places", "trust"):
+                self._changed(f"name_machine_of_{table}", {"machine": machine.id})
+        return self._publish(None, at, contents.machine_changed(machine))
+
+    def _rename(self, machine: str, name: str, at: datetime) -> bool:
+        rows = self._connection.execute(SQL["machine"], {"id": machine}).fetchall()
+        return bool(rows) and self._save_machine(replace(read_machine(rows[0]), name=name), at)
+
+    def _forget(self, machine: str, at: datetime) -> bool:
+        rows = self._connection.execute(SQL["forget_machine"], {"id": machine}).fetchall()
+        return bool(rows) and self._publish(None, at, contents.machine_changed(read_machine(rows[0]), forgotten=True))
+
+    def _save_project(self, project: Project) -> bool:
+        self._changed("save_project", project_row(project))
+        self._changed("remove_places", {"project": project.id})
+        for place in places_of(project, self._machine):
+            self._changed("save_place", {"project": project.id, "machine": place.machine, "path": place.path})
+        return True
+
     def _prune(self, up_to: int) -> bool:
         bindings = {"up_to": up_to}
         self.close()
         if not self._changed("mark_pruned", bindings):
             return False
-        for statement in ("prune_items", "prune_says", "prune_asks"):
+        for statement in ("prune_items", "prune_says", "prune_asks", "prune_instructions"):
             self._connection.execute(SQL[statement], bindings)
         self._connection.execute(SQL["prune_ask_texts"])
         self._connection.execute(SQL["prune_texts"], bindings)

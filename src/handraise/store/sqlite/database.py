@@ -57,11 +57,13 @@ def explain(error: Exception, path: Path, *, reading: bool = False) -> Exception
 
 
 def _conflict(error: str) -> StoreConflict:
-    """SQLite names the columns: `UNIQUE constraint failed: projects.path`."""
-    if error.endswith("projects.path"):
+    """SQLite names the columns: `UNIQUE constraint failed: projects.name`."""
+    if error.endswith("places.path"):
         return StoreConflict(t("error.store.directory_taken"))
     if error.endswith("projects.name"):
         return StoreConflict(t("error.store.name_taken"), t("error.store.other_name"))
+    if error.endswith("machines.name"):
+        return StoreConflict(t("error.store.machine_name_taken"), t("error.store.other_name"))
     return StoreConflict(t("error.store.exists", what=error))
 
 

@@ -7,7 +7,9 @@ from msgspec import json
 
 from handraise.model.asks import Ask, Kind, State
 from handraise.model.audit import FIRST, AuditFilter, Entry
+from handraise.model.instructions import Instruction
 from handraise.model.items import Item
+from handraise.model.machines import Machine
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.sessions import Checkpoint, Phase, Say, Session
@@ -20,7 +22,9 @@ from handraise.store.sqlite.rows import (
     read_ask,
     read_checkpoint,
     read_entry,
+    read_instruction,
     read_item,
+    read_machine,
     read_project,
     read_rule,
     read_say,
@@ -37,8 +41,9 @@ _ALL = -1
 class Reader:
     """Each method implements the one of the same name in `Store`."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, machine: str = "") -> None:
         self._connection = connection
+        self._machine = machine
         self._texts = Texts(connection)
 
     def close(self) -> None:
@@ -119,18 +124,33 @@ class Reader:
         return [read_rule(row) for row in self._rows("rules")]
 
     def trust(self, directory: str) -> DirectoryTrust | None:
-        row = self._row("trust", directory=directory)
+        row = self._row("trust", directory=directory, machine=self._machine)
         return read_trust(row) if row else None
 
     def trusts(self) -> list[DirectoryTrust]:
         return [read_trust(row) for row in self._rows("trusts")]
 
     def project(self, key: str) -> Project | None:
-        row = self._row("project", key=key)
+        row = self._row("project", key=key, machine=self._machine)
         return read_project(row) if row else None
 
     def projects(self) -> list[Project]:
-        return [read_project(row) for row in self._rows("projects")]
+        return [read_project(row) for row in self._rows("projects", machine=self._machine)]
+
+    def machine(self, machine: str) -> Machine | None:
+        row = self._row("machine", id=machine)
+        return read_machine(row) if row else None
+
+    def machines(self) -> list[Machine]:
+        return [read_machine(row) for row in self._rows("machines")]
+
+    def instruction(self, instruction: str) -> Instruction | None:
+        row = self._row("instruction", id=instruction)
+        return read_instruction(row) if row else None
+
+    def instructions(self, machine: str | None, session: str | None, unsettled: bool) -> list[Instruction]:
+        rows = self._rows("instructions", machine=machine, session=session, unsettled=unsettled)
+        return [read_instruction(row) for row in rows]
 
     def token(self, hash_of_secret: str) -> Token | None:
         row = self._row("token", hash=hash_of_secret)

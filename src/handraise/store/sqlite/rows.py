@@ -17,7 +17,9 @@ from handraise.model.asks import (
     settlement_as_json,
 )
 from handraise.model.audit import Entry
+from handraise.model.instructions import Instruction
 from handraise.model.items import Item
+from handraise.model.machines import Machine, Place
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
 from handraise.model.sessions import Checkpoint, Ended, Say, Session
@@ -58,12 +60,13 @@ def session_row(session: Session) -> Bindings:
         "usage": _text(session.usage) if session.usage else None,
         "terminal": session.terminal,
         "dialog": session.dialog,
+        "machine": session.machine,
     }
 
 
 def read_session(row: Row) -> Session:
     (identity, project, directory, claude_id, title, created, changed, phase) = row[:8]
-    (mode, model, cost, run, ended, stuck_since, forked_from, usage, terminal, dialog) = row[8:]
+    (mode, model, cost, run, ended, stuck_since, forked_from, usage, terminal, dialog, machine) = row[8:]
     return Session(
         id=identity,
         project=project,
@@ -83,6 +86,7 @@ def read_session(row: Row) -> Session:
         usage=json.decode(usage, type=tuple[UsageLimit, ...]) if usage else (),
         terminal=terminal,
         dialog=dialog,
+        machine=machine,
     )
 
 
@@ -117,6 +121,7 @@ def ask_row(ask: Ask, mentioned: int) -> Bindings:
         "expires_at": _microseconds_or_none(ask.expires_at),
         "delivered_at": _microseconds_or_none(ask.delivered_at),
         "mentioned": mentioned,
+        "machine": ask.machine,
         **settlement_row(ask.settlement),
     }
 
@@ -139,7 +144,7 @@ def settlement_text(settlement: Settlement) -> str:
 
 def read_ask(row: Row) -> Ask:
     (identity, session, project, kind, body, tool, reference, tool_use, request, opened) = row[:10]
-    (asker, agent, why, expires, settlement, late, delivered) = row[10:]
+    (asker, agent, why, expires, settlement, late, delivered, machine) = row[10:]
     return Ask(
         id=identity,
         session=session,
@@ -154,6 +159,7 @@ def read_ask(row: Row) -> Ask:
         expires_at=_time_or_none(expires),
         settlement=read_settled(kind, settlement, late) if settlement else None,
         delivered_at=_time_or_none(delivered),
+        machine=machine,
     )
 
 
@@ -194,7 +200,7 @@ def read_rule(row: Row) -> Rule:
 
 
 def trust_row(trust: DirectoryTrust) -> Bindings:
-    return {"directory": trust.directory, "trust": _text(trust)}
+    return {"machine": trust.machine, "directory": trust.directory, "trust": _text(trust)}
 
 
 def read_trust(row: Row) -> DirectoryTrust:
@@ -205,15 +211,73 @@ def project_row(project: Project) -> Bindings:
     return {
         "id": project.id,
         "name": project.name,
-        "path": project.path,
         "options": _text(project.options),
         "created_at": _microseconds_or_none(project.created_at),
     }
 
 
 def read_project(row: Row) -> Project:
-    identity, name, path, options, created = row
-    return Project(identity, name, path, json.decode(options, type=Options), _time_or_none(created))
+    identity, name, path, options, created, elsewhere = row
+    places = json.decode(elsewhere, type=tuple[Place, ...])
+    return Project(identity, name, path, json.decode(options, type=Options), _time_or_none(created), places)
+
+
+def instruction_row(wanted: Instruction, mentioned: int) -> Bindings:
+    return {
+        "id": wanted.id,
+        "machine": wanted.machine,
+        "session": wanted.session,
+        "kind": wanted.kind,
+        "value": wanted.value,
+        "words": None if wanted.words is None else _text(wanted.words),
+        "by": _text(wanted.by),
+        "source": wanted.source,
+        "at": microseconds(wanted.at),
+        "state": wanted.state,
+        "reason": wanted.reason,
+        "result": wanted.result,
+        "epoch": wanted.epoch,
+        "settled_at": _microseconds_or_none(wanted.settled_at),
+        "mentioned": mentioned,
+    }
+
+
+def read_instruction(row: Row) -> Instruction:
+    (identity, machine, session, kind, value, words, by, source, at, state, reason, result, epoch, settled) = row
+    return Instruction(
+        id=identity,
+        machine=machine,
+        session=session,
+        kind=kind,
+        by=json.decode(by, type=Actor),
+        source=source,
+        at=_time(at),
+        value=value,
+        words=None if words is None else json.decode(words, type=str | tuple[dict[str, Any], ...]),
+        state=state,
+        reason=reason,
+        result=result,
+        epoch=epoch,
+        settled_at=_time_or_none(settled),
+    )
+
+
+def machine_row(machine: Machine) -> Bindings:
+    return {
+        "id": machine.id,
+        "name": machine.name,
+        "version": machine.version,
+        "limit": machine.limit,
+        "started_at": microseconds(machine.started_at),
+        "seen_at": microseconds(machine.seen_at),
+        "epoch": machine.epoch,
+        "away_since": _microseconds_or_none(machine.away_since),
+    }
+
+
+def read_machine(row: Row) -> Machine:
+    identity, name, version, limit, started, seen, epoch, away = row
+    return Machine(identity, name, version, limit, _time(started), _time(seen), epoch, _time_or_none(away))
 
 
 def token_row(token: Token) -> Bindings:

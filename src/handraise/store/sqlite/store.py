@@ -2,25 +2,29 @@
 
 import asyncio
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar, Unpack
 
 import apsw
 from msgspec import MsgspecError
+from msgspec.structs import replace
 
 from handraise.model.asks import Ask, Kind, State
 from handraise.model.audit import AuditFilter, Entry
-from handraise.model.items import Item
+from handraise.model.instructions import Instruction
+from handraise.model.items import Item, Preview
+from handraise.model.machines import Machine
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
-from handraise.store.changes import Applied, Change
-from handraise.store.interface import AskListener, Listener, StoreClosed
+from handraise.store.changes import Applied, Change, SaveMachine
+from handraise.store.interface import AskListener, Listener, PreviewListener, RuleListener, StoreClosed
 from handraise.store.sqlite.database import explain, open_for_reading, open_for_writing
 from handraise.store.sqlite.reader import Reader
 from handraise.store.sqlite.writer import Outcome, QueuedBatch, Writer
@@ -32,9 +36,13 @@ _UNREADABLE = (apsw.Error, MsgspecError, ValueError, TypeError, LookupError, Ari
 
 
 class SqliteStore:
-    """See `Store`. `busy_seconds` is how long to wait for another process that locks the file."""
+    """See `Store`. One hub uses it, so nothing comes from elsewhere, and nobody else claims its machine.
 
-    def __init__(self, path: Path, *, busy_seconds: float = 5.0) -> None:
+    `busy_seconds` is how long to wait for another process that locks the file.
+    """
+
+    def __init__(self, path: Path, machine: str = "", *, busy_seconds: float = 5.0) -> None:
+        self.machine = machine
         self._path = path
         self._busy_seconds = busy_seconds
         self._listeners: tuple[Listener, ...] = ()
@@ -66,6 +74,44 @@ class SqliteStore:
 
     def listen_to_asks(self, listener: AskListener) -> None:
         self._ask_listeners = (*self._ask_listeners, listener)
+
+    def listen_to_rules(self, listener: RuleListener) -> None:
+        pass
+
+    def listen_to_previews(self, listener: PreviewListener) -> None:
+        pass
+
+    def preview(self, preview: Preview) -> None:
+        pass
+
+    def want_previews(self, sessions: Collection[str]) -> None:
+        pass
+
+    async def claim(self, machine: Machine) -> Machine:
+        stored = await self._look(lambda reader: reader.machine(machine.id))
+        name, epoch = (stored.name, stored.epoch + 1) if stored else (machine.name, 1)
+        claimed = replace(machine, name=name, epoch=epoch, seen_at=machine.started_at, away_since=None)
+        await self.apply([SaveMachine(claimed, machine.started_at)])
+        return claimed
+
+    async def beat(self, at: datetime) -> None:
+        pass
+
+    async def release(self, at: datetime) -> None:
+        stored = await self._look(lambda reader: reader.machine(self.machine))
+        if stored is not None:
+            await self.apply([SaveMachine(replace(stored, away_since=at), at)])
+
+    async def machines(self) -> list[Machine]:
+        return await self._ask(self._reader.machines)
+
+    async def instruction(self, instruction: str) -> Instruction | None:
+        return await self._look(lambda reader: reader.instruction(instruction))
+
+    async def instructions(
+        self, *, machine: str | None = None, session: str | None = None, unsettled: bool = True
+    ) -> list[Instruction]:
+        return await self._ask(lambda: self._reader.instructions(machine, session, unsettled))
 
     async def apply(self, changes: Sequence[Change]) -> Applied:
         self._check_open()
@@ -149,9 +195,9 @@ class SqliteStore:
 
     def _connect(self) -> None:
         writing = open_for_writing(self._path, self._busy_seconds)
-        self._reader = Reader(open_for_reading(self._path, self._busy_seconds))
-        self._near = Reader(open_for_reading(self._path, 0))
-        self._writer = Writer(writing, self._path, self._report)
+        self._reader = Reader(open_for_reading(self._path, self._busy_seconds), self.machine)
+        self._near = Reader(open_for_reading(self._path, 0), self.machine)
+        self._writer = Writer(writing, self._path, self._report, self.machine)
 
     def _close(self) -> None:
         self._reading.submit(self._reader.close)

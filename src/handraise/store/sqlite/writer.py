@@ -40,10 +40,11 @@ class Writer(Generic[T]):
     `report` is called on the writer's thread after each commit, before the next one begins.
     """
 
-    def __init__(self, connection: apsw.Connection, path: Path, report: Report[T]) -> None:
+    def __init__(self, connection: apsw.Connection, path: Path, report: Report[T], machine: str = "") -> None:
         self.connection = connection
         self.path = path
         self.report = report
+        self.machine = machine
         self._orders: SimpleQueue[QueuedBatch[T] | None] = SimpleQueue()
         self._newest = 0
         self._thread = Thread(target=self._run, name="store-writer", daemon=True)
@@ -113,7 +114,7 @@ class Writer(Generic[T]):
 
     def _keep(self, changes: Sequence[Change]) -> Applied:
         self.connection.execute("SAVEPOINT batch")
-        batch = Batch(self.connection, self._newest)
+        batch = Batch(self.connection, self._newest, self.machine)
         try:
             took = tuple([batch.take(change) for change in changes])
             batch.close()

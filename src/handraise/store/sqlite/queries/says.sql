@@ -13,6 +13,10 @@ UPDATE says SET taken_at = NULL, mentioned = :mentioned
 WHERE id = :id AND taken_at IS NOT NULL
 RETURNING id, session, content, "by", source, at, taken_at
 
+-- name: withdraw_say
+DELETE FROM says WHERE id = :id AND taken_at IS NULL
+RETURNING session
+
 -- name: prune_says
 DELETE FROM says WHERE mentioned <= :up_to AND taken_at IS NOT NULL
 

@@ -1,33 +1,34 @@
 -- name: save_session
 INSERT INTO sessions (
     id, project, directory, claude_id, title, created_at, changed_at, phase,
-    mode, model, cost_usd, run, ended, stuck_since, forked_from, usage, terminal, dialog
+    mode, model, cost_usd, run, ended, stuck_since, forked_from, usage, terminal, dialog, machine
 ) VALUES (
     :id, :project, :directory, :claude_id, :title, :created_at, :changed_at, :phase,
-    :mode, :model, :cost_usd, :run, :ended, :stuck_since, :forked_from, :usage, :terminal, :dialog
+    :mode, :model, :cost_usd, :run, :ended, :stuck_since, :forked_from, :usage, :terminal, :dialog, :machine
 ) ON CONFLICT (id) DO UPDATE SET
     project = excluded.project, directory = excluded.directory, claude_id = excluded.claude_id,
     title = excluded.title, created_at = excluded.created_at, changed_at = excluded.changed_at,
     phase = excluded.phase, mode = excluded.mode, model = excluded.model, cost_usd = excluded.cost_usd,
     run = excluded.run, ended = excluded.ended, stuck_since = excluded.stuck_since,
-    forked_from = excluded.forked_from, usage = excluded.usage, terminal = excluded.terminal, dialog = excluded.dialog
+    forked_from = excluded.forked_from, usage = excluded.usage, terminal = excluded.terminal,
+    dialog = excluded.dialog, machine = excluded.machine
 
 -- name: session
 SELECT
     id, project, directory, claude_id, title, created_at, changed_at, phase,
-    mode, model, cost_usd, run, ended, stuck_since, forked_from, usage, terminal, dialog
+    mode, model, cost_usd, run, ended, stuck_since, forked_from, usage, terminal, dialog, machine
 FROM sessions WHERE id = :id
 
 -- name: sessions
 SELECT
     id, project, directory, claude_id, title, created_at, changed_at, phase,
-    mode, model, cost_usd, run, ended, stuck_since, forked_from, usage, terminal, dialog
+    mode, model, cost_usd, run, ended, stuck_since, forked_from, usage, terminal, dialog, machine
 FROM sessions ORDER BY created_at DESC, rowid DESC
 
 -- name: sessions_in_phases
 SELECT
     id, project, directory, claude_id, title, created_at, changed_at, phase,
-    mode, model, cost_usd, run, ended, stuck_since, forked_from, usage, terminal, dialog
+    mode, model, cost_usd, run, ended, stuck_since, forked_from, usage, terminal, dialog, machine
 FROM sessions WHERE phase IN (SELECT value FROM json_each(:phases)) ORDER BY created_at DESC, rowid DESC
 
 -- name: advance
@@ -46,3 +47,6 @@ SELECT session, line FROM lines
 
 -- name: last_line
 SELECT session, line FROM lines WHERE session = :session
+
+-- name: name_machine_of_sessions
+UPDATE sessions SET machine = :machine WHERE machine = ''

@@ -1,12 +1,16 @@
 -- name: save_trust
-INSERT INTO trust (directory, trust) VALUES (:directory, :trust)
-ON CONFLICT (directory) DO UPDATE SET trust = excluded.trust
+INSERT INTO trust (machine, directory, trust) VALUES (:machine, :directory, :trust)
+ON CONFLICT (machine, directory) DO UPDATE SET trust = excluded.trust
 
 -- name: remove_trust
-DELETE FROM trust WHERE directory = :directory
+DELETE FROM trust WHERE directory = :directory AND machine = :machine
+
+-- name: name_machine_of_trust
+UPDATE OR REPLACE trust SET machine = :machine, trust = json_set(trust, '$.machine', :machine) WHERE machine = ''
 
 -- name: trust
-SELECT trust FROM trust WHERE directory = :directory
+SELECT trust FROM trust WHERE directory = :directory AND machine IN (:machine, '')
+ORDER BY machine DESC LIMIT 1
 
 -- name: trusts
-SELECT trust FROM trust ORDER BY directory
+SELECT trust FROM trust ORDER BY directory, machine

@@ -1,0 +1,73 @@
+"""What stores of several machines over one database promise."""
+
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from handraise.model.asks import Ask
+from handraise.model.items import Item
+from handraise.model.rules import Rule
+from handraise.store.changes import OpenAsk, SaveRule, SettleAsk
+from handraise.store.interface import Store, StoreFenced
+from handraise.store.memory.store import MemoryDatabase, MemoryStore
+from store.examples import NOON, a_text, an_ask, answered, cursors_of
+from store.test_contract_of_machines import a_machine
+
+Opening = Callable[[str], Store]
+
+
+@pytest.fixture
+async def opening() -> AsyncIterator[Opening]:
+    """Stores of the given machines over one database."""
+    database = MemoryDatabase()
+    yield lambda machine: MemoryStore(machine, database)
+
+
+async def test_every_store_hears_of_every_commit_in_order(opening: Opening) -> None:
+    async with opening("m_1") as one, opening("m_2") as two:
+        items: list[Item] = []
+        asks: list[Ask] = []
+        two.listen(items.extend)
+        two.listen_to_asks(asks.extend)
+
+        await one.apply([a_text("first"), OpenAsk(an_ask())])
+        await two.apply([a_text("second"), SettleAsk("a_1", answered())])
+        await one.apply([a_text("third")])
+
+        assert cursors_of(items) == list(range(1, len(items) + 1))
+        assert [ask.state for ask in asks] == ["open", "answered"]
+
+
+async def test_a_store_whose_machine_was_taken_over_writes_nothing(opening: Opening) -> None:
+    async with opening("m_1") as old, opening("m_1") as new, opening("m_2") as other:
+        await old.claim(a_machine("m_1", "laptop"))
+        await other.claim(a_machine("m_2", "server"))
+        await new.claim(a_machine("m_1", "laptop"))
+
+        with pytest.raises(StoreFenced):
+            await old.apply([a_text("mine")])
+        with pytest.raises(StoreFenced):
+            await old.beat(NOON)
+        await old.release(NOON)
+        await new.apply([a_text("mine")])
+        await other.apply([a_text("other")])
+
+        assert [each.away_since for each in await new.machines()] == [None, None]
+
+
+async def test_two_machines_never_have_the_same_name(opening: Opening) -> None:
+    async with opening("m_1") as one, opening("m_2") as two:
+        await one.claim(a_machine("m_1", "laptop"))
+        assert (await two.claim(a_machine("m_2", "laptop"))).name == "laptop-2"
+
+
+async def test_a_change_of_rules_is_heard_elsewhere(opening: Opening) -> None:
+    async with opening("m_1") as one, opening("m_2") as two:
+        heard: list[str] = []
+        one.listen_to_rules(lambda: heard.append("one"))
+        two.listen_to_rules(lambda: heard.append("two"))
+
+        await one.apply([SaveRule(Rule("r_1", "allow", tool="Read"))])
+        await one.apply([a_text("no rule")])
+
+        assert heard == ["two"]
