@@ -9,9 +9,10 @@ import msgspec
 from msgspec import Struct
 
 from handraise.client.state import state_folder
+from handraise.config.database import database_file, shared_database
 from handraise.config.files import bot_token, load_layers, settings_file
 from handraise.config.reading import Effective, Layers, effective, over, read_layers
-from handraise.config.settings import Settings, database_file
+from handraise.config.settings import Settings
 from handraise.config.tables import SettingsRefused
 from handraise.doctor import checks
 from handraise.doctor.checks import Finding, Verdict
@@ -91,8 +92,8 @@ def _folder(environ: Mapping[str, str]) -> Path:
 
 
 def _database_elsewhere(settings: Settings) -> Path | None:
-    database = settings.store.database
-    return Path(database_file(database)).expanduser() if database else None
+    file = database_file(settings.store.database)
+    return Path(file).expanduser() if file else None
 
 
 def _read(environ: Mapping[str, str], project: Path | None) -> tuple[Finding, Settings, tuple[Effective, ...]]:

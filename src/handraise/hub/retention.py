@@ -36,6 +36,7 @@ class RetentionLimits(Struct, frozen=True):
     days: float | None = 90
     database: int | None = 1024 * MIB
     journals: int | None = 2048 * MIB
+    audit_days: float | None = None
 
 
 class StoredRun(Struct, frozen=True):
