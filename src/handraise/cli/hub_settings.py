@@ -122,9 +122,7 @@ def _program(settings: Settings) -> Path:
         return Path(os.devnull)
 
 
-def _environment(
-    environ: Mapping[str, str], settings: Settings, shared: "DatabaseAddress | None"
-) -> dict[str, str]:
+def _environment(environ: Mapping[str, str], settings: Settings, shared: "DatabaseAddress | None") -> dict[str, str]:
     """Claude's environment variables. The hub's way into the shared database isn't among them."""
     passed = environment(environ, api_billing=settings.claude.use_api_billing)
     return {name: value for name, value in passed.items() if shared is None or name not in _DATABASE_SECRETS}

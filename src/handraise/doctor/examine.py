@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from handraise.client.state import state_folder
-from handraise.config.database import database_file, shared_database
+from handraise.config.database import database_file
 from handraise.config.files import bot_token, load_layers, settings_file
 from handraise.config.reading import Effective, Layers, effective, over, read_layers
 from handraise.config.settings import Settings

@@ -27,6 +27,7 @@ from handraise.store.changes import (
     GiveInstruction,
     OpenAsk,
     Prune,
+    PruneAudit,
     PruneTokens,
     PublishItems,
     QueueSay,
@@ -155,6 +156,8 @@ class Shelves(Struct):
                 return self._prune_tokens(codes, others)
             case Record(entry):
                 self._record(entry)
+            case PruneAudit(up_to):
+                return self._prune_audit(up_to)
             case Prune(up_to):
                 return self._prune(min(up_to, self.newest))
             case _:
@@ -360,7 +363,13 @@ class Shelves(Struct):
 
     def _record(self, entry: Entry) -> None:
         detail = json.decode(entries.detail_as_text(entry))
-        self.audit.append(structs.replace(entry, detail=detail, number=len(self.audit) + 1))
+        number = self.audit[-1].number + 1 if self.audit else 1
+        self.audit.append(structs.replace(entry, detail=detail, number=number))
+
+    def _prune_audit(self, up_to: int) -> bool:
+        before = len(self.audit)
+        self.audit = [*(entry for entry in self.audit[:-1] if entry.number > up_to), *self.audit[-1:]]
+        return len(self.audit) < before
 
     def _prune(self, up_to: int) -> bool:
         if up_to <= self.pruned:

@@ -26,6 +26,7 @@ from handraise.store.changes import (
     GiveInstruction,
     OpenAsk,
     Prune,
+    PruneAudit,
     PruneTokens,
     PublishItems,
     QueueSay,
@@ -159,6 +160,8 @@ class Batch:
                 return self._prune_tokens(codes, others)
             case Record(entry):
                 return self._record(entry)
+            case PruneAudit(up_to):
+                return self._changed("prune_audit", {"up_to": up_to})
             case Prune(up_to):
                 return self._prune(min(up_to, self.newest))
             case _:
