@@ -17,6 +17,8 @@ from typing import Any, TypeVar
 
 import asyncpg
 
+from handraise.store.postgres.store import PostgresStore
+
 T = TypeVar("T")
 
 HOW_TO_INSTALL = "PostgreSQL is not installed: run dev/postgres"
@@ -120,6 +122,15 @@ class Cluster:
                 await connection.close()
 
         return self._apart(work)
+
+    def prepare(self, database: str) -> None:
+        """Brings its schema up to date."""
+
+        async def work() -> None:
+            async with PostgresStore(self.url(database)):
+                pass
+
+        self._apart(work)
 
     async def connect(self, database: str = "postgres") -> "asyncpg.Connection[Any]":
         """As the superuser."""

@@ -104,7 +104,7 @@ CREATE INDEX items_by_session ON handraise.items (session, cursor);
 -- One row. Whoever updates it holds its lock until the commit, so cursors become visible in their order. A cursor is
 -- never given twice, so the last one that was pruned outlives its item. `rules` counts changes of rules and projects.
 CREATE TABLE handraise.feed (
-    only boolean PRIMARY KEY DEFAULT true CHECK (only),
+    single boolean PRIMARY KEY DEFAULT true CHECK (single),
     newest bigint NOT NULL,
     pruned bigint NOT NULL,
     audited bigint NOT NULL,

@@ -110,3 +110,9 @@ SELECT session, count(*) FROM handraise.asks WHERE state = 'open' AND session IS
 
 -- name: name_machine_of_asks
 UPDATE handraise.asks SET machine = :machine WHERE machine = ''
+
+-- name: asks_named
+SELECT
+    id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
+    asker, agent, why, expires_at, settlement, late, delivered_at, machine
+FROM handraise.asks WHERE id = ANY (:ids)
