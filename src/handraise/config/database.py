@@ -133,7 +133,7 @@ def _check_parameters(query: dict[str, str]) -> None:
         if name not in PARAMETERS:
             near = get_close_matches(name, PARAMETERS, 1)
             raise ValueError(
-                f"The PostgreSQL URL has a parameter that isn't supported{f': did you mean {near[0]}?' if near else '.'}"
+                f"The PostgreSQL URL has an unsupported parameter{f': did you mean {near[0]}?' if near else '.'}"
                 f" Supported: {', '.join(each for each in PARAMETERS if each not in _SECRETS)}."
             )
         allowed = _VALUES.get(name)

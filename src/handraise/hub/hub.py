@@ -142,7 +142,8 @@ def open_store(config: HubConfig, machine: str = "") -> Store:
     """The store that the settings name, not entered yet."""
     if config.shared is None:
         return SqliteStore(config.database or config.state / DATABASE, machine)
-    store: Store = importlib.import_module("handraise.store.postgres.store").PostgresStore(config.shared, machine)
+    module = importlib.import_module("handraise.store.postgres.store")
+    store: Store = module.PostgresStore(config.shared.url, machine, password=config.shared.password)
     return store
 
 

@@ -29,6 +29,7 @@ from handraise.store.changes import (
     GiveInstruction,
     OpenAsk,
     Prune,
+    PruneAudit,
     PruneTokens,
     PublishItems,
     QueueSay,
@@ -211,6 +212,8 @@ class PostgresBatch:
                 return await self._changed("prune_tokens", **times)
             case Record(entry):
                 return self._record(entry)
+            case PruneAudit(up_to):
+                return await self._changed("prune_audit", up_to=up_to)
             case Prune(up_to):
                 return await self._prune(up_to)
             case _:

@@ -220,7 +220,7 @@ CREATE INDEX instructions_unsettled ON handraise.instructions (machine, number) 
 CREATE INDEX instructions_by_session ON handraise.instructions (session, number);
 CREATE INDEX instructions_by_mention ON handraise.instructions (mentioned);
 
--- Nothing is ever deleted here, so that a number is never given twice.
+-- `feed.audited` is the last number that was given.
 CREATE TABLE handraise.audit (
     number bigint PRIMARY KEY,
     at bigint NOT NULL,

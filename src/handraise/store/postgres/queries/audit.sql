@@ -2,6 +2,10 @@
 INSERT INTO handraise.audit (number, at, what, "by", name, source, ask, session, digest, rule, detail)
 VALUES (:number, :at, :what, :by, :name, :source, :ask, :session, :digest, :rule, :detail)
 
+-- The newest stays, as in every store.
+-- name: prune_audit
+DELETE FROM handraise.audit WHERE number <= :up_to AND number < (SELECT max(number) FROM handraise.audit)
+
 -- As with asks, each statement names the one condition to start from.
 -- name: audit
 SELECT number, at, what, "by", source, ask, session, digest, rule, detail FROM handraise.audit
