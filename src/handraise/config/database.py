@@ -47,6 +47,8 @@ class SharedDatabase(Struct, frozen=True):
     shown: str
     has_password: bool = False
     sslmode: str = "prefer"
+    server: str = ""
+    """The user, host and port."""
 
     def __repr__(self) -> str:
         return f"SharedDatabase({self.shown!r})"
@@ -125,6 +127,7 @@ def _shared(url: str) -> SharedDatabase:
         f"postgresql://{shown}{f'?{rest}' if rest else ''}",
         bool(colon) or "password" in query,
         query.get("sslmode", "prefer"),
+        "|".join((user or query.get("user", ""), hosts or query.get("host", ""), query.get("port", ""))),
     )
 
 

@@ -151,15 +151,16 @@ def open_store(config: HubConfig, machine: str = "") -> Store:
 def _claimed(state: Path, database: Path | None) -> Iterator[None]:
     """Claims private folders for our data, with locks that end with this process."""
     with ExitStack() as held:
-        _make_private(state)
-        held.enter_context(_locked(state / "hub.lock", state))
+        make_private(state)
+        held.enter_context(locked(state / "hub.lock", state))
         if database is not None:
-            _make_private(database.parent)
-            held.enter_context(_locked(database.with_name(f"{database.name}.lock"), database))
+            make_private(database.parent)
+            held.enter_context(locked(database.with_name(f"{database.name}.lock"), database))
         yield
 
 
-def _make_private(folder: Path) -> None:
+def make_private(folder: Path) -> None:
+    """Creates a folder that only this user can use; raises StateExposed or StateUnreachable."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.stat()
@@ -172,7 +173,8 @@ def _make_private(folder: Path) -> None:
 
 
 @contextmanager
-def _locked(file: Path, what: Path) -> Iterator[None]:
+def locked(file: Path, what: Path) -> Iterator[None]:
+    """Holds a hub's lock; raises HubRunning."""
     try:
         lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
