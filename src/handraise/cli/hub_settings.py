@@ -2,7 +2,7 @@
 
 import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from handraise.hub.retention import MIB, RetentionLimits
 from handraise.model.projects import OwnFile, OwnFileUnfit
 from handraise.serving.serve import ServeConfig
 from handraise.session.machine import SessionLimits
+from handraise.store.interface import Store
 from handraise.surfaces.push.notifier import PushConfig
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def service(
         limit=limits.parallel,
         own_file=lambda directory: _own_file(environ, directory),
         database=_file(database or settings.store.database),
-        shared=shared,
+        store=None if shared is None else _shared_store(shared),
         machine_name=settings.machine.name,
         hidden=(*_hidden(environ, settings), *_hidden_passwords(environ, settings, shared)),
         writable=settings.sandbox.writable,
@@ -110,6 +111,16 @@ def address_of(shared: SharedDatabase, password: str | None) -> "DatabaseAddress
         raise SettingsRefused("PostgreSQL needs: pip install 'handraise[postgres]'") from error
     address: DatabaseAddress = connecting.read_address(shared.url, password)
     return address
+
+
+def _shared_store(address: "DatabaseAddress") -> Callable[[str], Store]:
+    module = importlib.import_module("handraise.store.postgres.store")
+
+    def open_for(machine: str) -> Store:
+        store: Store = module.PostgresStore(address.url, machine, password=address.password)
+        return store
+
+    return open_for
 
 
 def _program(settings: Settings) -> Path:

@@ -1,7 +1,6 @@
 """Assembles the parts of a hub, and shuts them down in order. One hub for each state folder."""
 
 import fcntl
-import importlib
 import os
 import sys
 import time
@@ -9,7 +8,6 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
@@ -26,9 +24,6 @@ from handraise.session.pool import ClaudeConfig, SessionPool
 from handraise.session.supervisor import Supervisor
 from handraise.store.interface import Store
 from handraise.store.sqlite.store import SqliteStore
-
-if TYPE_CHECKING:
-    from handraise.store.postgres.connecting import DatabaseAddress
 
 DATABASE = "hub.db"
 
@@ -86,10 +81,10 @@ class HubConfig(Struct, frozen=True):
     """Reads a directory's own settings file."""
     database: Path | None = None
     """The database, if it isn't in the state folder."""
-    shared: "DatabaseAddress | None" = None
-    """A database that several machines share, instead of a file. Without it, nothing of PostgreSQL is imported."""
     machine_name: str | None = None
-    """What this machine is called there at first; otherwise its host name."""
+    """What this machine is called at first; otherwise its host name."""
+    store: Callable[[str], Store] | None = None
+    """Opens the store of a machine, if it is none of those."""
     hidden: Sequence[Path] = ()
     """What no Claude ever sees, besides the state folder and the database."""
     writable: Sequence[str] = ()
@@ -119,7 +114,7 @@ async def hub(config: HubConfig) -> AsyncIterator[Hub]:
     with _claimed(config.state, config.database):
         claude_config = config.for_sessions(await sandbox_support.look())
         async with (
-            open_store(config) as store,
+            store_for(config, "") as store,
             Feed(store) as feed,
             Inbox(store, config.clock, config.rules, elapsed) as inbox,
             SessionPool(claude_config, store, feed, inbox) as pool,
@@ -138,13 +133,11 @@ async def hub(config: HubConfig) -> AsyncIterator[Hub]:
             yield Hub(desk, pool, store, feed, inbox, claude_config.wall)
 
 
-def open_store(config: HubConfig, machine: str = "") -> Store:
-    """The store that the settings name, not entered yet."""
-    if config.shared is None:
-        return SqliteStore(config.database or config.state / DATABASE, machine)
-    module = importlib.import_module("handraise.store.postgres.store")
-    store: Store = module.PostgresStore(config.shared.url, machine, password=config.shared.password)
-    return store
+def store_for(config: HubConfig, machine: str) -> Store:
+    """The store that the settings name, for this machine; not entered yet."""
+    if config.store is not None:
+        return config.store(machine)
+    return SqliteStore(config.database or config.state / DATABASE, machine)
 
 
 @contextmanager
