@@ -38,7 +38,7 @@ for line in sys.stdin:
 """
 
 
-class Place:
+class Spot:
     """Where programs are started in Claude's place; whatever still runs is killed at the end."""
 
     def __init__(self, tmp: Path, watching: FileWatch) -> None:
@@ -62,10 +62,10 @@ class Place:
 
 
 @asynccontextmanager
-async def place(tmp_path: Path) -> AsyncIterator[Place]:
+async def place(tmp_path: Path) -> AsyncIterator[Spot]:
     (tmp_path / "work").mkdir()
     async with watch() as watching, asyncio.timeout(PATIENCE):
-        here = Place(tmp_path, watching)
+        here = Spot(tmp_path, watching)
         try:
             yield here
         finally:

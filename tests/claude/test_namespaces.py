@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from claude.children import gone, identity
-from claude.test_claude import Place, lines, place
+from claude.test_claude import Spot, lines, place
 from handraise.claude import claude, sandbox, sandbox_support
 from handraise.claude.claude import Claude
 from handraise.claude.process import descendants
@@ -57,7 +57,7 @@ def sandboxed() -> None:
 
 
 @asynccontextmanager
-async def running(tmp_path: Path, source: str, preset: str = "open") -> AsyncIterator[tuple[Place, Claude]]:
+async def running(tmp_path: Path, source: str, preset: str = "open") -> AsyncIterator[tuple[Spot, Claude]]:
     async with place(tmp_path) as here:
         (tmp_path / "hub").mkdir()
         grounds = sandbox.sandbox_context([tmp_path / "hub"], {"HOME": str(tmp_path)})

@@ -22,7 +22,7 @@ from handraise.session.commands import (
     Wish,
     Write,
 )
-from handraise.session.machine import Machine, SessionLimits
+from handraise.session.machine import SessionLimits, SessionMachine
 from handraise.session.memory import Memory
 from handraise.wire.connection import Connection
 
@@ -153,7 +153,7 @@ class Talk:
     def __init__(self, memory: Memory | None = None, *, limits: SessionLimits = TEMPER) -> None:
         self.memory = memory or Memory(version="2.1.325")
         self.wire = Connection(0, self.memory.requests)
-        self.machine = Machine("s_1", "p_1", self.memory, self.wire, limits)
+        self.machine = SessionMachine("s_1", "p_1", self.memory, self.wire, limits)
         self.asks: dict[str, Ask] = {}
         self.now = NOON
 

@@ -18,7 +18,7 @@ from handraise.inbox.inbox import Inbox
 from handraise.model.asks import Ask
 from handraise.model.projects import Patience
 from handraise.model.sessions import Session
-from handraise.session.machine import Machine, SessionLimits
+from handraise.session.machine import SessionLimits, SessionMachine
 from handraise.session.memory import Memory
 from handraise.session.runner import Runner
 from handraise.store.changes import SaveSession
@@ -164,7 +164,7 @@ async def stage(
     async with Feed(store) as feed, Inbox(store, clock) as inbox:
         runner = Runner(
             record or SESSION,
-            Machine("s_1", None, memory, wire, limits or SessionLimits()),
+            SessionMachine("s_1", None, memory, wire, limits or SessionLimits()),
             cast(Claude, claude),
             store=store,
             inbox=inbox,

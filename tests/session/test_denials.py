@@ -30,7 +30,7 @@ from handraise.session.commands import (
     TimerFired,
     WakeMe,
 )
-from handraise.session.machine import Machine, WishRefused
+from handraise.session.machine import SessionMachine, WishRefused
 from handraise.session.memory import Memory, RetryApproval
 from handraise.wire.connection import Connection
 from session import claude_says as says
@@ -88,7 +88,7 @@ class AutoModeWorld:
 
     def _start(self, offset: int) -> None:
         wire = Connection(offset, self.memory.requests, key=self.memory.key)
-        self.machine = Machine("s_1", None, self.memory, wire, TEMPER)
+        self.machine = SessionMachine("s_1", None, self.memory, wire, TEMPER)
 
     def _objection(self, ask: Ask) -> Objection | None:
         decision = self.objections.get(str(ask.body.input["command"]))  # type: ignore[union-attr]

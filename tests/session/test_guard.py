@@ -31,7 +31,7 @@ from handraise.session.commands import (
     Withdraw,
     Write,
 )
-from handraise.session.machine import Machine
+from handraise.session.machine import SessionMachine
 from handraise.session.memory import Memory
 from handraise.texts import t
 from handraise.wire.connection import Connection
@@ -118,7 +118,7 @@ class GuardedWorld:
 
     def _start(self, offset: int) -> None:
         wire = Connection(offset, self.memory.requests, key=self.memory.key)
-        self.machine = Machine("s_1", None, self.memory, wire, TEMPER)
+        self.machine = SessionMachine("s_1", None, self.memory, wire, TEMPER)
 
     def _write(self, line: Line) -> None:
         if line["type"] == "control_response":

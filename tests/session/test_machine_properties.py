@@ -34,7 +34,7 @@ from handraise.session.commands import (
     Withdraw,
     Write,
 )
-from handraise.session.machine import Machine, WishRefused
+from handraise.session.machine import SessionMachine, WishRefused
 from handraise.session.memory import Memory, StartKind
 from handraise.wire.connection import Connection
 from session import claude_says as says
@@ -117,7 +117,7 @@ class World:
     offset: int = 0
 
     def __post_init__(self) -> None:
-        self.machine = Machine("s_1", None, self.memory, Connection(self.offset, self.memory.requests), TEMPER)
+        self.machine = SessionMachine("s_1", None, self.memory, Connection(self.offset, self.memory.requests), TEMPER)
 
     def step(self, step: Step) -> list[Command]:
         match step:

@@ -32,7 +32,9 @@ async def test_a_database_of_the_first_schema_keeps_its_asks_and_checkpoints_and
     first = resources.files("handraise.store.sqlite") / "migrations" / "0001_start.sql"
     old = apsw.Connection(str(tmp_path / "hub.db"))
     old.execute(first.read_text("utf-8") + "; PRAGMA user_version = 1").fetchall()
-    old.execute(SQL["open_ask"], ask_row(an_ask(), 1))
+    row = ask_row(an_ask(), 1)
+    del row["machine"]  # a later column
+    old.execute(SQL["open_ask"].replace(", machine", "").replace(", :machine", ""), row)
     old.execute("INSERT INTO places VALUES ('s_1', 1, 10, x'01')")
     old.close()
 

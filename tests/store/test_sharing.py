@@ -1,6 +1,6 @@
 """What stores of several machines over one database promise."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 import pytest
 
@@ -17,10 +17,10 @@ Opening = Callable[[str], Store]
 
 
 @pytest.fixture
-async def opening() -> AsyncIterator[Opening]:
+def opening() -> Opening:
     """Stores of the given machines over one database."""
     database = MemoryDatabase()
-    yield lambda machine: MemoryStore(machine, database)
+    return lambda machine: MemoryStore(machine, database)
 
 
 async def test_every_store_hears_of_every_commit_in_order(opening: Opening) -> None:

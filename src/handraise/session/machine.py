@@ -78,7 +78,7 @@ class SessionLimits(Struct, frozen=True):
         return t("sessions.refused.unsafe_plan", version=known, safe=versions.SAFE_SINCE)
 
 
-class Machine:
+class SessionMachine:
     """Facts are accepted in every phase; wishes may be refused. `memory` is all that must survive."""
 
     def __init__(

@@ -31,7 +31,7 @@ from handraise.model.sessions import Checkpoint, Ended, Say, Session
 from handraise.session import launching, phases, records, slots, surroundings, titles
 from handraise.session.commands import Park, Stop
 from handraise.session.launching import StartContext
-from handraise.session.machine import Machine, SessionLimits, WishRefused
+from handraise.session.machine import SessionLimits, SessionMachine, WishRefused
 from handraise.session.memory import Memory
 from handraise.session.phases import Event
 from handraise.session.runner import Runner
@@ -438,13 +438,13 @@ class SessionPool:
             await self.wake(session)
         await self._start_more()
 
-    async def _machine(self, session: Session, options: Options) -> Machine:
+    async def _machine(self, session: Session, options: Options) -> SessionMachine:
         checkpoint = await self._store.checkpoint(session.id)
         memory = Memory.load(checkpoint.memory) if checkpoint else Memory()
         memory.title = session.title
         wire = Connection(checkpoint.offset if checkpoint else 0, memory.requests, key=memory.key)
         limits = replace(self._config.limits, cost_usd=options.cost_limit_usd)
-        return Machine(session.id, session.project, memory, wire, limits, str(self._config.program))
+        return SessionMachine(session.id, session.project, memory, wire, limits, str(self._config.program))
 
     async def _options(self, session: Session) -> Options:
         return self.options(await self._project(session), session.directory)

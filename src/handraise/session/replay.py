@@ -8,7 +8,7 @@ from handraise.model.actors import Person
 from handraise.model.asks import Withdrawn
 from handraise.model.items import AskDelivered, Content, Item, Said, SaidTaken
 from handraise.session.commands import Command, Deliver, FrameReceived, Publish, Raise, Take, Withdraw
-from handraise.session.machine import Machine, SessionLimits
+from handraise.session.machine import SessionLimits, SessionMachine
 from handraise.session.memory import Memory
 from handraise.store.contents import encode, opened, settled
 from handraise.wire.connection import Connection, Received
@@ -28,7 +28,7 @@ class Replay:
         self._cursor = 0
         self._memory = Memory()
         self._wire = Connection(offset)
-        self._machine = Machine(session, None, self._memory, self._wire, SessionLimits())
+        self._machine = SessionMachine(session, None, self._memory, self._wire, SessionLimits())
 
     def receive(self, chunk: bytes) -> list[Item]:
         """The items of the lines that this chunk completes."""

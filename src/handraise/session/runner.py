@@ -21,7 +21,7 @@ from handraise.model.items import Notice
 from handraise.model.sessions import Checkpoint, Session
 from handraise.session import commands, denials, reconciling, records
 from handraise.session.commands import Command, Fact, Wish
-from handraise.session.machine import Machine, WishRefused
+from handraise.session.machine import SessionMachine, WishRefused
 from handraise.session.previews import Previews
 from handraise.session.writers import DurableWriter, StdinWriter
 from handraise.store.changes import Advance, Change
@@ -61,7 +61,7 @@ class Runner:
     def __init__(
         self,
         session: Session,
-        machine: Machine,
+        machine: SessionMachine,
         claude: Claude,
         *,
         store: Store,

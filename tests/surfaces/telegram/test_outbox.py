@@ -7,11 +7,13 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from handraise.surfaces.telegram.client import BotClient
 from handraise.surfaces.telegram.formatted import Entity, Formatted, bold
-from handraise.surfaces.telegram.outbox import Outbox
+from handraise.surfaces.telegram.outbox import Outbox, wait_until
 from handraise.surfaces.telegram.outgoing import (
     Blocked,
     Button,
@@ -408,3 +410,16 @@ async def test_nothing_of_a_text_is_logged(
     assert "without what Telegram refused" in caplog.text
     assert "secret" not in caplog.text
     assert api.token.partition(":")[2] not in caplog.text
+
+
+@given(
+    now=st.floats(0, 1e7),
+    away=st.floats(1e-12, 60),
+    second=st.sampled_from([1.0, 0.1, 1 / SPEED]),
+)
+def test_two_waits_are_enough_for_any_time(now: float, away: float, second: float) -> None:
+    at = now / second + away
+    for _ in range(2):
+        now += wait_until(at, now / second, second)
+
+    assert now / second >= at

@@ -143,7 +143,8 @@ class Shelves(Struct):
             case RemoveRule(rule):
                 return self.rules.pop(rule, None) is not None
             case RevokeTrust(directory, where):
-                return self.trusts.pop((where or machine, directory), None) is not None
+                gone = [self.trusts.pop((each, directory), None) for each in {where or machine, where}]
+                return any(gone)
             case SaveProject(project):
                 self._save_project(project, machine)
             case SaveToken(token):

@@ -147,7 +147,8 @@ class Batch:
             case RemoveRule(rule):
                 return self._changed("remove_rule", {"id": rule})
             case RevokeTrust(directory, where):
-                return self._changed("remove_trust", {"directory": directory, "machine": where or self._machine})
+                machines = {"machine": where or self._machine, "or_machine": where}
+                return self._changed("remove_trust", {"directory": directory, **machines})
             case SaveProject(project):
                 return self._save_project(project)
             case SaveToken(token):

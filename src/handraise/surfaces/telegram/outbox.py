@@ -39,6 +39,13 @@ DRAFT_DEADLINE = 5.0
 """A draft that takes longer is outdated, and must not hold up a card."""
 _UNNAMED_PAUSE = 5.0
 _DROPPED = "dropped: too much progress was waiting"
+_SHORTEST = 0.001
+"""A wait that rounding makes too short to move the clock would be repeated without end."""
+
+
+def wait_until(at: float, now: float, second: float) -> float:
+    """How long to wait for a time of pacing, of which a second takes `second`; never too short to move a clock."""
+    return max((at - now) * second, _SHORTEST)
 
 
 class Outbox:
@@ -143,7 +150,7 @@ class Outbox:
                     await self._deliver(queue, item)
                 case NotBefore(at):
                     with suppress(TimeoutError):
-                        async with asyncio.timeout(max(at - self._now(), 0.0) * self._second):
+                        async with asyncio.timeout(wait_until(at, self._now(), self._second)):
                             await changed.wait()
                 case None:
                     await changed.wait()

@@ -12,6 +12,7 @@ CREATE TABLE machines (
 ) STRICT;
 
 ALTER TABLE sessions ADD COLUMN machine TEXT NOT NULL DEFAULT '';
+CREATE INDEX sessions_by_machine ON sessions (machine, phase);
 ALTER TABLE asks ADD COLUMN machine TEXT NOT NULL DEFAULT '';
 CREATE INDEX asks_without_machine ON asks (machine) WHERE machine = '';
 
@@ -60,7 +61,7 @@ CREATE TABLE trust_of_machines (
     machine TEXT NOT NULL,
     directory TEXT NOT NULL,
     trust TEXT NOT NULL,
-    PRIMARY KEY (machine, directory)
+    PRIMARY KEY (directory, machine)
 ) STRICT;
 INSERT INTO trust_of_machines (machine, directory, trust) SELECT '', directory, trust FROM trust;
 DROP TABLE trust;

@@ -1,9 +1,9 @@
 -- name: save_trust
 INSERT INTO trust (machine, directory, trust) VALUES (:machine, :directory, :trust)
-ON CONFLICT (machine, directory) DO UPDATE SET trust = excluded.trust
+ON CONFLICT (directory, machine) DO UPDATE SET trust = excluded.trust
 
 -- name: remove_trust
-DELETE FROM trust WHERE directory = :directory AND machine = :machine
+DELETE FROM trust WHERE directory = :directory AND machine IN (:machine, :or_machine)
 
 -- name: name_machine_of_trust
 UPDATE OR REPLACE trust SET machine = :machine, trust = json_set(trust, '$.machine', :machine) WHERE machine = ''
