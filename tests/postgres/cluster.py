@@ -77,7 +77,9 @@ class Cluster:
         self._bin = bin_folder
         self._names = count(1)
         self._thread = ThreadPoolExecutor(1)
-        self.folder = Path(mkdtemp(prefix="handraise-pg-", dir="/tmp"))
+        self.spare: list[str] = []
+        """Empty databases with our schema."""
+        self.folder = Path(mkdtemp(prefix="handraise-pg-", dir=_fast_folder()))
         self._give(self.folder)
         self.data = self.folder / "data"
         self.port = free_port()
@@ -102,6 +104,24 @@ class Cluster:
     def url(self, database: str, *, role: str = ROLE, port: int | None = None) -> str:
         """Over loopback; `port` is a proxy's."""
         return f"postgresql://{role}@127.0.0.1:{port or self.port}/{database}"
+
+    def clear(self, database: str) -> None:
+        """Ends its connections and empties our tables: much faster than a new database."""
+        tables = [
+            row[0]
+            for row in self.run(
+                "SELECT relname FROM pg_class WHERE relnamespace = 'handraise'::regnamespace AND relkind = 'r'"
+                " AND relname NOT IN ('feed', 'migrations')",
+                database=database,
+            )
+        ]
+        self.run(
+            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'"
+            " AND pid <> pg_backend_pid()",
+            *(f"DELETE FROM handraise.{table}" for table in tables),
+            "UPDATE handraise.feed SET newest = 0, pruned = 0, audited = 0, rules = 0",
+            database=database,
+        )
 
     def create(self, template: str = "template1") -> str:
         """A fresh database, and its name."""
@@ -213,6 +233,13 @@ class Cluster:
             return await work()
 
         return self._thread.submit(lambda: asyncio.run(done())).result(SECONDS)
+
+
+def _fast_folder() -> str:
+    """In memory where there is room: a test needs no disk."""
+    memory = "/dev/shm"
+    roomy = os.path.isdir(memory) and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2**31
+    return memory if roomy else "/tmp"
 
 
 def _signal(pid: int, number: int) -> None:

@@ -199,7 +199,8 @@ class PostgresBatch:
             case RemoveRule(rule):
                 return await self._changed("remove_rule", id=rule)
             case RevokeTrust(directory, where):
-                return await self._changed("remove_trust", directory=directory, machine=where or self._machine)
+                machines = {"machine": where or self._machine, "or_machine": where}
+                return await self._changed("remove_trust", directory=directory, **machines)
             case SaveProject(project):
                 return await self._save_project(project)
             case SaveToken(token):
