@@ -79,8 +79,6 @@ from handraise.store.rows import (
     trust_row,
 )
 
-STATEMENT_SECONDS = 15.0
-"""How long a statement may take before its connection counts as hung. Longer than an idle hub may hold a lock."""
 _BYTES_A_SECOND = 500_000
 """What even a slow connection carries."""
 _MUCH = 1_000_000
@@ -107,8 +105,9 @@ class PostgresBatch:
     `published` counts the items so far, also those without a cursor; `asks` are those that changed.
     """
 
-    def __init__(self, connection: Connection, machine: str) -> None:
+    def __init__(self, connection: Connection, machine: str, hang_seconds: float) -> None:
         self._connection = connection
+        self._hang_seconds = hang_seconds
         self._machine = machine
         self._reader = PostgresReader(connection, machine)
         self.items: list[Item] = []
@@ -482,7 +481,7 @@ class PostgresBatch:
     async def _count(self, statement: str, **bindings: object) -> int:
         """How many rows the statement changed."""
         prepared = SQL[statement]
-        with watched(self._connection, STATEMENT_SECONDS):
+        with watched(self._connection, self._hang_seconds):
             status = await self._connection.execute(prepared.text, *prepared.arguments(bindings))
         return int(status.rpartition(" ")[2])
 
@@ -493,7 +492,7 @@ class PostgresBatch:
     async def _rows(self, statement: str, *, size: int = 0, **bindings: object) -> list[Row]:
         """`size` is how many bytes are sent."""
         prepared = SQL[statement]
-        with watched(self._connection, STATEMENT_SECONDS + size / _BYTES_A_SECOND):
+        with watched(self._connection, self._hang_seconds + size / _BYTES_A_SECOND):
             rows = await self._connection.fetch(prepared.text, *prepared.arguments(bindings))
         return [tuple([original(cell) for cell in row.values()]) for row in rows]
 
@@ -501,7 +500,7 @@ class PostgresBatch:
         if not rows:
             return
         prepared = SQL[statement]
-        with watched(self._connection, STATEMENT_SECONDS + size / _BYTES_A_SECOND):
+        with watched(self._connection, self._hang_seconds + size / _BYTES_A_SECOND):
             await self._connection.executemany(prepared.text, [prepared.arguments(row) for row in rows])
 
 
