@@ -43,6 +43,10 @@ async def all_texts(store: Store) -> list[str]:
     return texts_of(await store.items(after=0, limit=1_000_000))
 
 
+async def more_than(items: list[Item], count: int) -> None:
+    await until(lambda: len(items) > count)
+
+
 async def write_until(store: Store, name: str, ended: asyncio.Event) -> list[str]:
     """Writes numbered texts, and each again only if nothing of it was stored. Returns what was acknowledged."""
     stored: list[str] = []
@@ -66,11 +70,9 @@ async def test_a_database_that_is_killed_again_and_again_has_everything_exactly_
             for number in range(WRITERS)
         ]
         for _ in range(3):
-            count = len(items)
-            await until(lambda before=count: len(items) > before + 20)
+            await more_than(items, len(items) + 20)
             await asyncio.to_thread(mortal.restart)
-        count = len(items)
-        await until(lambda: len(items) > count + 20)
+        await more_than(items, len(items) + 20)
         ended.set()
         stored = [text for each in await asyncio.gather(*writers) for text in each]
 
@@ -180,7 +182,7 @@ async def test_a_listener_whose_connection_was_ended_still_hears_everything(mort
                 " WHERE application_name = 'handraise listener deaf'"
             )
             await one.apply([a_text(str(number))])
-            await until(lambda count=number: len(items) > count)
+            await more_than(items, number)
 
         assert texts_of(items) == ["0", "1", "2"]
 

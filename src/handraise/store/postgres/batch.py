@@ -226,7 +226,7 @@ class PostgresBatch:
             numbers = range(2, len(taken_names) + 3)
             names = [machine.name, *(f"{machine.name}-{number}" for number in numbers)]
             # A machine that was forgotten and comes back must not get an epoch that a hub of it may still have.
-            name, epoch = next(each for each in names if each not in taken_names), int(now.timestamp())
+            name, epoch = next(each for each in names if each not in taken_names), microseconds(now)
         else:
             stored = read_machine(row)
             name, epoch = stored.name, stored.epoch + 1

@@ -59,8 +59,9 @@ class Connecting:
     """
 
     def __init__(self, address: DatabaseAddress, *, patience: float, hang_seconds: float) -> None:
-        """A caller waits for `patience`, in seconds, for a database that is away. A connection whose server says nothing
-        for `hang_seconds` counts as lost.
+        """`patience` is how long a caller waits for a database that is away, in seconds.
+
+        A connection whose server says nothing for `hang_seconds` counts as lost.
         """
         self.address = address
         self.patience = patience
