@@ -36,7 +36,7 @@ SETTINGS = {
     "max_connections": "200",
     "shared_buffers": "32MB",
     "listen_addresses": "'127.0.0.1'",
-    "client_connection_check_interval": "0",
+    "deadlock_timeout": "50ms",
 }
 ACCESS = f"""\
 local all all trust
@@ -73,18 +73,17 @@ def free_port() -> int:
 class Cluster:
     """Starts at once. `with` ends it and removes its folder."""
 
-    def __init__(self, bin_folder: Path, template: Path | None = None, **settings: str) -> None:
+    def __init__(self, bin_folder: Path, **settings: str) -> None:
         self._bin = bin_folder
         self._names = count(1)
         self._thread = ThreadPoolExecutor(1)
-        self.folder = Path(mkdtemp(prefix="handraise-pg-", dir="/tmp"))
+        self.spare: list[str] = []
+        """Empty databases with our schema."""
+        self.folder = Path(mkdtemp(prefix="handraise-pg-", dir=_fast_folder()))
         self._give(self.folder)
         self.data = self.folder / "data"
         self.port = free_port()
-        if template is None:
-            self._run("initdb", "-D", self.data, "-U", "postgres", "-E", "UTF8", "--locale=C", "-A", "trust", "-N")
-        else:
-            subprocess.run(["cp", "-a", template, self.data], check=True)
+        self._run("initdb", "-D", self.data, "-U", "postgres", "-E", "UTF8", "--locale=C", "-A", "trust", "-N")
         chosen = {**SETTINGS, "port": str(self.port), "unix_socket_directories": f"'{self.folder}'", **settings}
         lines = "".join(f"{key} = {value}\n" for key, value in chosen.items())
         self._write(self.data / "postgresql.auto.conf", lines)
@@ -102,6 +101,24 @@ class Cluster:
     def url(self, database: str, *, role: str = ROLE, port: int | None = None) -> str:
         """Over loopback; `port` is a proxy's."""
         return f"postgresql://{role}@127.0.0.1:{port or self.port}/{database}"
+
+    def clear(self, database: str) -> None:
+        """Ends its connections and empties our tables: much faster than a new database."""
+        tables = [
+            row[0]
+            for row in self.run(
+                "SELECT relname FROM pg_class WHERE relnamespace = 'handraise'::regnamespace AND relkind = 'r'"
+                " AND relname NOT IN ('feed', 'migrations')",
+                database=database,
+            )
+        ]
+        self.run(
+            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'"
+            " AND pid <> pg_backend_pid()",
+            *(f"DELETE FROM handraise.{table}" for table in tables),
+            "UPDATE handraise.feed SET newest = 0, pruned = 0, audited = 0, rules = 0",
+            database=database,
+        )
 
     def create(self, template: str = "template1") -> str:
         """A fresh database, and its name."""
@@ -213,6 +230,13 @@ class Cluster:
             return await work()
 
         return self._thread.submit(lambda: asyncio.run(done())).result(SECONDS)
+
+
+def _fast_folder() -> str:
+    """In memory where there is room: a test needs no disk."""
+    memory = "/dev/shm"
+    roomy = os.path.isdir(memory) and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2**31
+    return memory if roomy else "/tmp"
 
 
 def _signal(pid: int, number: int) -> None:

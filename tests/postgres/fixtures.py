@@ -26,9 +26,12 @@ def own_cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def database(cluster: Cluster) -> str:
-    """The URL of a fresh database with our schema."""
-    return cluster.url(cluster.create(READY))
+def database(cluster: Cluster) -> Iterator[str]:
+    """The URL of an empty database with our schema. It is used again, emptied."""
+    name = cluster.spare.pop() if cluster.spare else cluster.create(READY)
+    yield cluster.url(name)
+    cluster.clear(name)
+    cluster.spare.append(name)
 
 
 @pytest.fixture

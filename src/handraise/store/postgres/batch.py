@@ -80,8 +80,6 @@ from handraise.store.rows import (
     trust_row,
 )
 
-STATEMENT_SECONDS = 15.0
-"""How long a statement may take before its connection counts as hung. Longer than an idle hub may hold a lock."""
 _BYTES_A_SECOND = 500_000
 """What even a slow connection carries."""
 _MUCH = 1_000_000
@@ -108,8 +106,9 @@ class PostgresBatch:
     `published` counts the items so far, also those without a cursor; `asks` are those that changed.
     """
 
-    def __init__(self, connection: Connection, machine: str) -> None:
+    def __init__(self, connection: Connection, machine: str, hang_seconds: float) -> None:
         self._connection = connection
+        self._hang_seconds = hang_seconds
         self._machine = machine
         self._reader = PostgresReader(connection, machine)
         self.items: list[Item] = []
@@ -200,7 +199,8 @@ class PostgresBatch:
             case RemoveRule(rule):
                 return await self._changed("remove_rule", id=rule)
             case RevokeTrust(directory, where):
-                return await self._changed("remove_trust", directory=directory, machine=where or self._machine)
+                machines = {"machine": where or self._machine, "or_machine": where}
+                return await self._changed("remove_trust", directory=directory, **machines)
             case SaveProject(project):
                 return await self._save_project(project)
             case SaveToken(token):
@@ -229,7 +229,7 @@ class PostgresBatch:
             numbers = range(2, len(taken_names) + 3)
             names = [machine.name, *(f"{machine.name}-{number}" for number in numbers)]
             # A machine that was forgotten and comes back must not get an epoch that a hub of it may still have.
-            name, epoch = next(each for each in names if each not in taken_names), int(now.timestamp())
+            name, epoch = next(each for each in names if each not in taken_names), microseconds(now)
         else:
             stored = read_machine(row)
             name, epoch = stored.name, stored.epoch + 1
@@ -484,7 +484,7 @@ class PostgresBatch:
     async def _count(self, statement: str, **bindings: object) -> int:
         """How many rows the statement changed."""
         prepared = SQL[statement]
-        with watched(self._connection, STATEMENT_SECONDS):
+        with watched(self._connection, self._hang_seconds):
             status = await self._connection.execute(prepared.text, *prepared.arguments(bindings))
         return int(status.rpartition(" ")[2])
 
@@ -495,7 +495,7 @@ class PostgresBatch:
     async def _rows(self, statement: str, *, size: int = 0, **bindings: object) -> list[Row]:
         """`size` is how many bytes are sent."""
         prepared = SQL[statement]
-        with watched(self._connection, STATEMENT_SECONDS + size / _BYTES_A_SECOND):
+        with watched(self._connection, self._hang_seconds + size / _BYTES_A_SECOND):
             rows = await self._connection.fetch(prepared.text, *prepared.arguments(bindings))
         return [tuple([original(cell) for cell in row.values()]) for row in rows]
 
@@ -503,7 +503,7 @@ class PostgresBatch:
         if not rows:
             return
         prepared = SQL[statement]
-        with watched(self._connection, STATEMENT_SECONDS + size / _BYTES_A_SECOND):
+        with watched(self._connection, self._hang_seconds + size / _BYTES_A_SECOND):
             await self._connection.executemany(prepared.text, [prepared.arguments(row) for row in rows])
 
 

@@ -58,8 +58,14 @@ class Connecting:
     on one. `pooled` is whether there is one, known after the first connection.
     """
 
-    def __init__(self, address: DatabaseAddress) -> None:
+    def __init__(self, address: DatabaseAddress, *, patience: float, hang_seconds: float) -> None:
+        """`patience` is how long a caller waits for a database that is away, in seconds.
+
+        A connection whose server says nothing for `hang_seconds` counts as lost.
+        """
         self.address = address
+        self.patience = patience
+        self.hang_seconds = hang_seconds
         self.pooled = False
 
     async def connect(self, name: str, *, seconds: float = CONNECT_SECONDS) -> Connection:

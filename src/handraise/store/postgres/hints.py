@@ -64,7 +64,7 @@ class HintListener:
         self._lost = asyncio.Event()
         connection.add_termination_listener(lambda _connection: self._lost.set())
         for channel in self._channels:
-            with watched(connection, _CHECK_EVERY):
+            with watched(connection, self._connecting.hang_seconds):
                 await connection.add_listener(channel, self._receive)
         if self._connecting.pooled and not await self._probe_arrives(connection):
             self.hearing = "no"
@@ -78,7 +78,7 @@ class HintListener:
                 return False
             except TimeoutError:
                 pass
-            with watched(connection, _CHECK_EVERY):
+            with watched(connection, self._connecting.hang_seconds):
                 listening = {row[0] for row in await connection.fetch(SQL["channels"].text)}
             if not listening.issuperset(self._channels):
                 return False

@@ -16,9 +16,6 @@ from handraise.texts import t
 T = TypeVar("T")
 Work = Callable[[Connection], Awaitable[T]]
 
-PATIENCE = 2.0
-"""How long a caller waits for a database that is away, in seconds."""
-_READ_SECONDS = 15.0
 _SIZE = 4
 _PAUSE = 0.1
 _BUSY_SECONDS = 30.0
@@ -94,10 +91,10 @@ class ConnectionPool:
     async def _connect(self) -> Connection:
         """A server that is just restarting gets a little time."""
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + PATIENCE
+        deadline = loop.time() + self._connecting.patience
         while True:
             try:
-                return await self._connecting.connect(self._name, seconds=PATIENCE)
+                return await self._connecting.connect(self._name, seconds=self._connecting.patience)
             except StoreError as error:
                 if loop.time() + _PAUSE > deadline:
                     raise StoreAway(error.problem, error.advice) from error
@@ -105,7 +102,7 @@ class ConnectionPool:
 
     async def _on(self, connection: Connection, work: Work[T]) -> T:
         try:
-            with watched(connection, _READ_SECONDS):
+            with watched(connection, self._connecting.hang_seconds):
                 result = await work(connection)
         except BaseException as error:
             if connection.is_closed() or is_lost(error) or isinstance(error, asyncio.CancelledError):

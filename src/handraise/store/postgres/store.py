@@ -32,7 +32,7 @@ from handraise.store.postgres.connecting import CONNECT_SECONDS, Connecting, Con
 from handraise.store.postgres.database import SQL, prepare
 from handraise.store.postgres.errors import explain
 from handraise.store.postgres.hints import Hearing, HintListener
-from handraise.store.postgres.pool import PATIENCE, ConnectionPool
+from handraise.store.postgres.pool import ConnectionPool
 from handraise.store.postgres.previews import PreviewExchange, channel_of
 from handraise.store.postgres.reader import PostgresReader
 from handraise.store.postgres.tail import FeedTail
@@ -50,11 +50,22 @@ class PostgresStore:
     """See `Store`. `database` is a URL (`postgresql://…`); `password` takes precedence over one in it.
 
     `identity` names this store in the database, for as long as it is open; it is random if it isn't given.
+    A caller waits for `patience`, in seconds, for a database that is away. A connection whose server says nothing for
+    `hang_seconds` counts as lost.
     """
 
-    def __init__(self, database: str, machine: str = "", *, identity: str = "", password: str | None = None) -> None:
+    def __init__(
+        self,
+        database: str,
+        machine: str = "",
+        *,
+        identity: str = "",
+        password: str | None = None,
+        patience: float = 2.0,
+        hang_seconds: float = 15.0,
+    ) -> None:
         self.machine = machine
-        self._connecting = Connecting(read_address(database, password))
+        self._connecting = Connecting(read_address(database, password), patience=patience, hang_seconds=hang_seconds)
         self._identity = identity or token_hex(8)
         self._listeners: tuple[Listener, ...] = ()
         self._ask_listeners: tuple[AskListener, ...] = ()
@@ -98,7 +109,9 @@ class PostgresStore:
     ) -> None:
         self._open = False
         self._writer.close()
-        await asyncio.wait([self._writing], timeout=_CLOSE_SECONDS if self._writer.away is None else PATIENCE)
+        await asyncio.wait(
+            [self._writing], timeout=_CLOSE_SECONDS if self._writer.away is None else self._connecting.patience
+        )
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -264,7 +277,7 @@ class PostgresStore:
         self._check_open()
         self._check_there()
         loop = asyncio.get_running_loop()
-        order = Order(loop.create_future(), loop.time() + PATIENCE, changes, perform, fenced)
+        order = Order(loop.create_future(), loop.time() + self._connecting.patience, changes, perform, fenced)
         self._writer.order(order)
         return await order.caller
 

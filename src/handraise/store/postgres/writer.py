@@ -17,11 +17,10 @@ from msgspec import Struct
 from handraise.model.machines import Machine
 from handraise.store.changes import Applied, Change
 from handraise.store.interface import StoreAway, StoreClosed, StoreError, StoreFenced
-from handraise.store.postgres.batch import STATEMENT_SECONDS, PostgresBatch
+from handraise.store.postgres.batch import PostgresBatch
 from handraise.store.postgres.connecting import Connecting, Connection, watched
 from handraise.store.postgres.database import SQL
 from handraise.store.postgres.errors import explain, is_lost
-from handraise.store.postgres.pool import PATIENCE
 from handraise.store.postgres.tail import Commit
 from handraise.store.surrogates import mended
 from handraise.texts import t
@@ -30,16 +29,16 @@ GROUP = 1000
 """How many batches can share a commit: the first of them waits for the last."""
 CHANNEL = "handraise"
 """Where commits are announced."""
-_IDLE_SECONDS = 5
-"""How long the server keeps a transaction, and its locks, of a hub that says nothing."""
+_IDLE = 1 / 3
+"""The part of the time after which a connection counts as lost that the server keeps the locks of a silent hub."""
 _ATTEMPTS = 5
 """How often a group that others got in the way of is tried."""
 _SHORTEST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
 _OLD_RECEIPT = 30 * 24 * 3600 * 1_000_000
-_BEGIN = f"""
+_BEGIN = """
 BEGIN ISOLATION LEVEL READ COMMITTED;
-SET LOCAL idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s';
+SET LOCAL idle_in_transaction_session_timeout = {idle};
 SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'
 """
 
@@ -87,6 +86,7 @@ class PostgresWriter:
         self._identity = identity
         self._machine = machine
         self._committed = committed
+        self._begin = _BEGIN.format(idle=round(connecting.hang_seconds * _IDLE * 1000))
         self._connection: Connection | None = None
         self._orders: deque[Order] = deque()
         self._wake = asyncio.Event()
@@ -104,7 +104,7 @@ class PostgresWriter:
     def given_up(self) -> StoreAway | None:
         """Why the database can't be reached, once it has been away for longer than callers wait."""
         waited = asyncio.get_running_loop().time() - self._away_since
-        return self.away if waited > PATIENCE else None
+        return self.away if waited > self._connecting.patience else None
 
     def order(self, order: Order) -> None:
         """Returns immediately; the outcome is reported."""
@@ -203,10 +203,10 @@ class PostgresWriter:
         self._number += 1
         number, committing = self._number, False
         try:
-            with watched(connection, STATEMENT_SECONDS):
-                await connection.execute(_BEGIN)
+            with watched(connection, self._connecting.hang_seconds):
+                await connection.execute(self._begin)
             await self._check_epoch(connection, group, number)
-            batch = PostgresBatch(connection, self._machine)
+            batch = PostgresBatch(connection, self._machine, self._connecting.hang_seconds)
             await batch.expect(change for order in group for change in order.changes)
             results = [await self._perform(batch, order) for order in group]
             await batch.flush()
@@ -226,7 +226,7 @@ class PostgresWriter:
     async def _check_epoch(self, connection: Connection, group: Sequence[Order], number: int) -> None:
         begin = SQL["begin_batch"]
         bindings = {"writer": self._identity, "number": number, "machine": self._machine}
-        with watched(connection, STATEMENT_SECONDS):
+        with watched(connection, self._connecting.hang_seconds):
             epoch = await connection.fetchval(begin.text, *begin.arguments(bindings))
         if self.epoch is None or epoch == self.epoch:
             return
@@ -255,14 +255,14 @@ class PostgresWriter:
             # All of it is ours: numbers, and an identity of letters and digits.
             payload = f"c {batch.newest} {batch.rules} {self._identity}"
             notify = f"SELECT pg_notify('{CHANNEL}', '{payload}');"
-        with watched(connection, STATEMENT_SECONDS):
+        with watched(connection, self._connecting.hang_seconds):
             status = await connection.execute(f"{notify} COMMIT")
         if status != "COMMIT":
             raise RuntimeError(f"PostgreSQL answered {status} to COMMIT")
 
     async def _roll_back(self, connection: Connection) -> None:
         try:
-            with watched(connection, STATEMENT_SECONDS):
+            with watched(connection, self._connecting.hang_seconds):
                 await connection.execute("ROLLBACK")
         except Exception:
             self._lose()
@@ -273,7 +273,7 @@ class PostgresWriter:
         while True:
             connection = await self._connected([])
             try:
-                with watched(connection, STATEMENT_SECONDS):
+                with watched(connection, self._connecting.hang_seconds):
                     found = await connection.fetchval(receipt.text, *receipt.arguments({"writer": self._identity}))
             except Exception as error:
                 if not is_lost(error):
@@ -329,9 +329,9 @@ class PostgresWriter:
         self.away = StoreAway(error.problem, error.advice)
 
     async def _connect(self) -> Connection:
-        connection = await self._connecting.connect(self.name, seconds=PATIENCE)
+        connection = await self._connecting.connect(self.name, seconds=self._connecting.patience)
         try:
-            with watched(connection, STATEMENT_SECONDS):
+            with watched(connection, self._connecting.hang_seconds):
                 # A connection that the server has not given up yet may hold locks that we would wait for.
                 lost = SQL["end_lost_connections"]
                 await connection.fetch(lost.text, *lost.arguments({"name": self.name}))
@@ -364,9 +364,9 @@ class PostgresWriter:
             return
         goodbye = SQL["remove_receipt"]
         try:
-            with watched(self._connection, PATIENCE):
+            with watched(self._connection, self._connecting.patience):
                 await self._connection.execute(goodbye.text, *goodbye.arguments({"writer": self._identity}))
-                await self._connection.close(timeout=PATIENCE)
+                await self._connection.close(timeout=self._connecting.patience)
         except Exception as error:
             if not is_lost(error):
                 raise

@@ -1,5 +1,5 @@
 -- Times are microseconds since 1970, UTC. `mentioned` is the cursor of the last item about a row.
--- Indexed text is compared byte by byte (COLLATE "C"), so a new version of the system's collations can't damage an index.
+-- Indexed text is compared byte by byte (COLLATE "C"): a new version of the system's collations can't damage an index.
 -- Text that can be long is indexed by its MD5: an index entry must be shorter than 2,700 bytes.
 
 CREATE FUNCTION handraise.clock() RETURNS bigint LANGUAGE sql VOLATILE
@@ -74,7 +74,8 @@ CREATE UNIQUE INDEX asks_by_reference
 ON handraise.asks (md5(coalesce('s:' || session, 'a:' || agent, 'a:')), md5(reference));
 CREATE INDEX asks_by_state ON handraise.asks (state, number);
 CREATE INDEX asks_by_session ON handraise.asks (session, number);
-CREATE INDEX asks_undelivered ON handraise.asks (number) WHERE delivered_at IS NULL AND state IN ('answered', 'expired');
+CREATE INDEX asks_undelivered ON handraise.asks (number)
+WHERE delivered_at IS NULL AND state IN ('answered', 'expired');
 CREATE INDEX asks_by_mention ON handraise.asks (mentioned);
 CREATE INDEX asks_without_machine ON handraise.asks (machine) WHERE machine = '';
 

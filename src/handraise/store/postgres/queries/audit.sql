@@ -20,24 +20,28 @@ ORDER BY number DESC LIMIT :limit
 -- name: audit_of_ask
 SELECT number, at, what, "by", source, ask, session, digest, rule, detail FROM handraise.audit
 WHERE ask = :ask AND number > :after AND number < :before AND at >= :since AND at < :until
-    AND (:session::text IS NULL OR session = :session) AND (:name::text IS NULL OR name = :name) AND (:what::text IS NULL OR what = :what)
+    AND (:session::text IS NULL OR session = :session)
+    AND (:name::text IS NULL OR name = :name) AND (:what::text IS NULL OR what = :what)
 ORDER BY number LIMIT :limit
 
 -- name: audit_of_ask_newest
 SELECT number, at, what, "by", source, ask, session, digest, rule, detail FROM handraise.audit
 WHERE ask = :ask AND number > :after AND number < :before AND at >= :since AND at < :until
-    AND (:session::text IS NULL OR session = :session) AND (:name::text IS NULL OR name = :name) AND (:what::text IS NULL OR what = :what)
+    AND (:session::text IS NULL OR session = :session)
+    AND (:name::text IS NULL OR name = :name) AND (:what::text IS NULL OR what = :what)
 ORDER BY number DESC LIMIT :limit
 
 -- name: audit_of_session
 SELECT number, at, what, "by", source, ask, session, digest, rule, detail FROM handraise.audit
 WHERE session = :session AND number > :after AND number < :before AND at >= :since AND at < :until
+   
     AND (:name::text IS NULL OR name = :name) AND (:what::text IS NULL OR what = :what)
 ORDER BY number LIMIT :limit
 
 -- name: audit_of_session_newest
 SELECT number, at, what, "by", source, ask, session, digest, rule, detail FROM handraise.audit
 WHERE session = :session AND number > :after AND number < :before AND at >= :since AND at < :until
+   
     AND (:name::text IS NULL OR name = :name) AND (:what::text IS NULL OR what = :what)
 ORDER BY number DESC LIMIT :limit
 

@@ -14,7 +14,8 @@ WHERE id = :id AND kind = 'code' AND revoked_at IS NULL AND (expires_at IS NULL 
 
 -- name: prune_tokens
 DELETE FROM handraise.tokens
-WHERE least(coalesce(revoked_at, :never), coalesce(expires_at, :never)) < CASE kind WHEN 'code' THEN :codes ELSE :others END
+WHERE least(coalesce(revoked_at, :never::bigint), coalesce(expires_at, :never::bigint))
+    < CASE kind WHEN 'code' THEN :codes::bigint ELSE :others::bigint END
 
 -- name: token
 SELECT id, name, role, hash, created_at, expires_at, last_used_at, revoked_at, kind, project

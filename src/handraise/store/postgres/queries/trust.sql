@@ -3,7 +3,8 @@ INSERT INTO handraise.trust (machine, directory, trust) VALUES (:machine, :direc
 ON CONFLICT (machine, md5(directory)) DO UPDATE SET trust = excluded.trust
 
 -- name: remove_trust
-DELETE FROM handraise.trust WHERE machine = :machine AND md5(directory) = md5(:directory) AND directory = :directory
+DELETE FROM handraise.trust
+WHERE machine IN (:machine, :or_machine) AND md5(directory) = md5(:directory) AND directory = :directory
 
 -- name: trust_without_machine
 DELETE FROM handraise.trust WHERE machine = '' RETURNING trust
