@@ -228,12 +228,7 @@ def test_whatever_a_store_holds_comes_back_as_it_was(cluster: Cluster, database:
     ]
 
     async def story(folder: Path) -> None:
-        name = database.rpartition("/")[2]
-        cluster.run(
-            f"TRUNCATE {', '.join(f'handraise.{table}' for table in TABLES)}",
-            "UPDATE handraise.feed SET newest = 0, pruned = 0, audited = 0",
-            database=name,
-        )
+        cluster.clear(database.rpartition("/")[2])
         await filled(SqliteStore(folder / "one.db", HERE), batches)
         await copied(SqliteSource(folder / "one.db"), to_postgres(database))
         await copied(from_postgres(database), SqliteTarget(folder / "two.db"))

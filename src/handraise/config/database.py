@@ -47,6 +47,8 @@ class SharedDatabase(Struct, frozen=True):
     shown: str
     has_password: bool = False
     sslmode: str = "prefer"
+    host: str = ""
+    """Without its port; empty for a Unix socket. Several are separated by commas."""
     server: str = ""
     """The user, host and port."""
 
@@ -127,6 +129,7 @@ def _shared(url: str) -> SharedDatabase:
         f"postgresql://{shown}{f'?{rest}' if rest else ''}",
         bool(colon) or "password" in query,
         query.get("sslmode", "prefer"),
+        ",".join(_host(each) for each in (hosts or query.get("host", "")).split(",")),
         "|".join((user or query.get("user", ""), hosts or query.get("host", ""), query.get("port", ""))),
     )
 
@@ -142,6 +145,14 @@ def _check_parameters(query: dict[str, str]) -> None:
         allowed = _VALUES.get(name)
         if allowed is not None and value not in allowed:
             raise ValueError(f"{name} in the PostgreSQL URL must be one of {', '.join(allowed)}.")
+
+
+def _host(named: str) -> str:
+    """A folder of Unix sockets counts as none."""
+    if named.startswith("/"):
+        return ""
+    inside, bracket, _ = named.partition("]")
+    return inside.lstrip("[") if bracket else named.partition(":")[0]
 
 
 def _check_hosts(hosts: str) -> None:

@@ -1,6 +1,7 @@
 """Connections to the shared database: where it is, how to reach it, and when one has hung. Never shows a password."""
 
 import asyncio
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -110,7 +111,9 @@ class Connecting:
 
     def _explain(self, error: BaseException) -> BaseException:
         """Errors about the URL may quote it, so they are not shown."""
-        if isinstance(error, ValueError) and not isinstance(error, asyncpg.PostgresError | UnicodeError):
+        about_the_url = isinstance(error, ValueError) and not isinstance(error, asyncpg.PostgresError | UnicodeError)
+        # A certificate that can't be verified is a ValueError, too.
+        if about_the_url and not isinstance(error, ssl.SSLError):
             return StoreError(t("error.database.url_unreadable"), t("error.database.check_url"))
         return explain(error, self.address.shown)
 

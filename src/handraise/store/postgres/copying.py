@@ -49,7 +49,7 @@ class _PostgresSide:
 
     def __init__(self, address: DatabaseAddress) -> None:
         self.shown = address.shown
-        self._connecting = Connecting(address)
+        self._connecting = Connecting(address, patience=CONNECT_SECONDS, hang_seconds=CONNECT_SECONDS)
 
     async def __aenter__(self) -> Self:
         self._connection = await self._connecting.connect(_NAME)

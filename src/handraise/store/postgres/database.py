@@ -83,8 +83,8 @@ async def schema(connection: "Connection") -> tuple[int, int]:
     return await _version(connection) if found.migrated else 0, len(migrations())
 
 
-async def prepare(connection: "Connection", where: str) -> None:
-    """Brings the schema up to date, once, whichever hub comes first. Raises a StoreError if that can't be."""
+async def check(connection: "Connection", where: str) -> bool:
+    """Whether the schema is up to date. Raises a StoreError if it can't be brought there; changes nothing."""
     server = connection.get_server_version()
     if server.major < OLDEST:
         raise StoreError(
@@ -94,7 +94,12 @@ async def prepare(connection: "Connection", where: str) -> None:
     if found.read_only:
         raise read_only(where, standby=found.standby)
     _check_ours(found, where)
-    if found.migrated and await _check_version(connection, where):
+    return found.migrated and await _check_version(connection, where)
+
+
+async def prepare(connection: "Connection", where: str) -> None:
+    """Brings the schema up to date, once, whichever hub comes first. Raises a StoreError if that can't be."""
+    if await check(connection, where):
         return
     async with connection.transaction():
         await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('handraise.migrations', 0))")
