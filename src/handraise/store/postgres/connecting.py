@@ -43,9 +43,9 @@ def read_address(url: str, password: str | None = None) -> DatabaseAddress:
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise StoreError(t("error.database.url_unreadable"), t("error.database.check_url")) from None
+        raise StoreError(t("error.postgres.url_unreadable"), t("error.postgres.check_url")) from None
     if parts.scheme not in ("postgresql", "postgres"):
-        raise StoreError(t("error.database.scheme"), t("error.database.check_url"))
+        raise StoreError(t("error.postgres.scheme"), t("error.postgres.check_url"))
     hosts = parts.netloc.rpartition("@")[2] or "localhost"
     database = parts.path.strip("/")
     return DatabaseAddress(url, f"{hosts}/{database}" if database else hosts, password, "," in hosts)
@@ -111,7 +111,7 @@ class Connecting:
     def _explain(self, error: BaseException) -> BaseException:
         """Errors about the URL may quote it, so they are not shown."""
         if isinstance(error, ValueError) and not isinstance(error, asyncpg.PostgresError | UnicodeError):
-            return StoreError(t("error.database.url_unreadable"), t("error.database.check_url"))
+            return StoreError(t("error.postgres.url_unreadable"), t("error.postgres.check_url"))
         return explain(error, self.address.shown)
 
 
