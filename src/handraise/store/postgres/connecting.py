@@ -44,9 +44,9 @@ def read_address(url: str, password: str | None = None) -> DatabaseAddress:
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise StoreError(t("error.database.url_unreadable"), t("error.database.check_url")) from None
+        raise StoreError(t("error.postgres.url_unreadable"), t("error.postgres.check_url")) from None
     if parts.scheme not in ("postgresql", "postgres"):
-        raise StoreError(t("error.database.scheme"), t("error.database.check_url"))
+        raise StoreError(t("error.postgres.scheme"), t("error.postgres.check_url"))
     hosts = parts.netloc.rpartition("@")[2] or "localhost"
     database = parts.path.strip("/")
     return DatabaseAddress(url, f"{hosts}/{database}" if database else hosts, password, "," in hosts)
@@ -114,7 +114,7 @@ class Connecting:
         about_the_url = isinstance(error, ValueError) and not isinstance(error, asyncpg.PostgresError | UnicodeError)
         # A certificate that can't be verified is a ValueError, too.
         if about_the_url and not isinstance(error, ssl.SSLError):
-            return StoreError(t("error.database.url_unreadable"), t("error.database.check_url"))
+            return StoreError(t("error.postgres.url_unreadable"), t("error.postgres.check_url"))
         return explain(error, self.address.shown)
 
 

@@ -116,7 +116,7 @@ class PostgresSource(_PostgresSide):
     async def _prepare(self) -> None:
         found, known = await schema(self._connection)
         if found == 0:
-            raise StoreError(t("error.copy.no_schema", where=self.shown), t("error.database.check_url"))
+            raise StoreError(t("error.copy.no_schema", where=self.shown), t("error.postgres.check_url"))
         if found < known:
             raise StoreError(t("error.copy.unmigrated", where=self.shown), t("error.copy.start_once"))
         await prepare(self._connection, self.shown)  # says so if it is newer

@@ -66,7 +66,7 @@ SELECT
 """
 
 
-class Found(Struct, frozen=True):
+class FoundSchema(Struct, frozen=True):
     """What is in the database before we touch it."""
 
     schema: bool
@@ -88,7 +88,7 @@ async def check(connection: "Connection", where: str) -> bool:
     server = connection.get_server_version()
     if server.major < OLDEST:
         raise StoreError(
-            t("error.database.old", where=where, found=server.major), t("error.database.upgrade", oldest=OLDEST)
+            t("error.postgres.old", where=where, found=server.major), t("error.postgres.upgrade", oldest=OLDEST)
         )
     found = await _look(connection)
     if found.read_only:
@@ -120,8 +120,8 @@ async def prepare(connection: "Connection", where: str) -> None:
 
 def read_only(where: str, *, standby: bool) -> StoreError:
     """For a server that accepts no writes."""
-    advice = t("error.database.primary") if standby else t("error.database.allow_writes")
-    return StoreError(t("error.database.read_only", where=where), advice)
+    advice = t("error.postgres.primary") if standby else t("error.postgres.allow_writes")
+    return StoreError(t("error.postgres.read_only", where=where), advice)
 
 
 def migrations() -> list[str]:
@@ -130,18 +130,18 @@ def migrations() -> list[str]:
     return [file.read_text("utf-8") for file in files]
 
 
-async def _look(connection: "Connection") -> Found:
+async def _look(connection: "Connection") -> FoundSchema:
     row = await connection.fetchrow(_LOOK)
     assert row is not None  # noqa: S101 (a SELECT without FROM has one row)
-    return Found(*row)
+    return FoundSchema(*row)
 
 
-def _check_ours(found: Found, where: str) -> None:
+def _check_ours(found: FoundSchema, where: str) -> None:
     """An existing schema without tables was made for us; tables elsewhere belong to another program."""
     if found.migrated:
         return
     if found.tables_in_schema or (found.tables and not found.schema):
-        raise StoreError(t("error.database.foreign", where=where), t("error.database.own_database"))
+        raise StoreError(t("error.postgres.foreign", where=where), t("error.postgres.own_database"))
 
 
 async def _check_version(connection: "Connection", where: str) -> bool:
@@ -149,7 +149,7 @@ async def _check_version(connection: "Connection", where: str) -> bool:
     version, known = await _version(connection), len(migrations())
     if version > known:
         raise StoreNewer(
-            t("error.database.newer", where=where, found=version, known=known), t("error.database.install_newer")
+            t("error.postgres.newer", where=where, found=version, known=known), t("error.postgres.install_newer")
         )
     return version == known
 

@@ -44,39 +44,39 @@ def explain(error: BaseException, where: str) -> BaseException:
         case StoreError():
             return error
         case asyncpg.DiskFullError():
-            return StoreFull(t("error.database.full", where=where), t("error.store.free_space"))
+            return StoreFull(t("error.postgres.full", where=where), t("error.store.free_space"))
         case asyncpg.UniqueViolationError():
             return _conflict(error)
         case asyncpg.DeadlockDetectedError() | asyncpg.SerializationError() | asyncpg.LockNotAvailableError():
-            return StoreBusy(t("error.database.busy", where=where), t("error.database.again"))
+            return StoreBusy(t("error.postgres.busy", where=where), t("error.postgres.again"))
         case asyncpg.TooManyConnectionsError():
-            return StoreAway(t("error.database.connections", where=where), t("error.database.more_connections"))
+            return StoreAway(t("error.postgres.connections", where=where), t("error.postgres.more_connections"))
         case asyncpg.InvalidPasswordError() | asyncpg.InvalidAuthorizationSpecificationError():
-            return StoreError(t("error.database.password", where=where), t("error.database.check_password"))
+            return StoreError(t("error.postgres.password", where=where), t("error.postgres.check_password"))
         case asyncpg.InvalidCatalogNameError():
-            return StoreError(t("error.database.unknown", where=where), t("error.database.create"))
+            return StoreError(t("error.postgres.unknown", where=where), t("error.postgres.create"))
         case asyncpg.InsufficientPrivilegeError():
-            problem = t("error.database.rights", where=where, error=_first_line(error))
-            return StoreError(problem, t("error.database.grant"))
+            problem = t("error.postgres.rights", where=where, error=_first_line(error))
+            return StoreError(problem, t("error.postgres.grant"))
         case asyncpg.ReadOnlySQLTransactionError():
             return read_only(where, standby=True)
         case asyncpg.DataCorruptedError() | asyncpg.IndexCorruptedError() | MsgspecError():
             return damaged(error, where)
         case _ if is_tls(error):
-            problem = t("error.database.tls", where=where, error=_first_line(error))
-            return StoreError(problem, t("error.database.check_tls"))
+            problem = t("error.postgres.tls", where=where, error=_first_line(error))
+            return StoreError(problem, t("error.postgres.check_tls"))
         case _ if is_lost(error):
-            problem = t("error.database.away", where=where, error=_first_line(error))
-            return StoreAway(problem, t("error.database.check_server"))
+            problem = t("error.postgres.away", where=where, error=_first_line(error))
+            return StoreAway(problem, t("error.postgres.check_server"))
         case asyncpg.PostgresError():
-            return StoreError(t("error.database.failed", where=where, error=_first_line(error)))
+            return StoreError(t("error.postgres.failed", where=where, error=_first_line(error)))
         case _:
             return error
 
 
 def damaged(error: BaseException, where: str) -> StoreDamaged:
     """For a row that can't be read."""
-    return StoreDamaged(t("error.database.damaged", where=where, error=_first_line(error)), t("error.database.restore"))
+    return StoreDamaged(t("error.postgres.damaged", where=where, error=_first_line(error)), t("error.postgres.restore"))
 
 
 def is_tls(error: BaseException) -> bool:

@@ -60,7 +60,7 @@ class ConnectionPool:
             async with asyncio.timeout(_BUSY_SECONDS):
                 await self._slots.acquire()
         except TimeoutError:
-            raise StoreBusy(t("error.database.busy", where=where), t("error.database.again")) from None
+            raise StoreBusy(t("error.postgres.busy", where=where), t("error.postgres.again")) from None
         try:
             return await self._tried(work)
         except TextMissing:

@@ -36,7 +36,7 @@ from handraise.store.postgres.pool import ConnectionPool
 from handraise.store.postgres.previews import PreviewExchange, channel_of
 from handraise.store.postgres.reader import PostgresReader
 from handraise.store.postgres.tail import FeedTail
-from handraise.store.postgres.writer import CHANNEL, Order, Perform, PostgresWriter
+from handraise.store.postgres.writer import CHANNEL, WriteOrder, Perform, PostgresWriter
 from handraise.texts import t
 
 T = TypeVar("T")
@@ -263,7 +263,7 @@ class PostgresStore:
 
     def _check_open(self) -> None:
         if not self._open:
-            raise StoreClosed(t("error.database.closed", where=self._connecting.address.shown))
+            raise StoreClosed(t("error.postgres.closed", where=self._connecting.address.shown))
 
     def _check_there(self) -> None:
         """Nobody waits for a database that has been away for longer than that."""
@@ -277,7 +277,7 @@ class PostgresStore:
         self._check_open()
         self._check_there()
         loop = asyncio.get_running_loop()
-        order = Order(loop.create_future(), loop.time() + self._connecting.patience, changes, perform, fenced)
+        order = WriteOrder(loop.create_future(), loop.time() + self._connecting.patience, changes, perform, fenced)
         self._writer.order(order)
         return await order.caller
 

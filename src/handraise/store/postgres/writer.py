@@ -45,7 +45,7 @@ SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synch
 Perform = Callable[[PostgresBatch], Awaitable[Any]]
 
 
-class Order(Struct, eq=False):
+class WriteOrder(Struct, eq=False):
     """What to do in a transaction, and who waits for it. `perform` returns what the caller gets."""
 
     caller: "asyncio.Future[Any]"
@@ -59,7 +59,7 @@ class Order(Struct, eq=False):
 class _Failed(Exception):
     """One order of the group can't be done; nothing of the group was stored."""
 
-    def __init__(self, order: Order, error: Exception) -> None:
+    def __init__(self, order: WriteOrder, error: Exception) -> None:
         super().__init__(str(error))
         self.order = order
         self.error = error
@@ -88,7 +88,7 @@ class PostgresWriter:
         self._committed = committed
         self._begin = _BEGIN.format(idle=round(connecting.hang_seconds * _IDLE * 1000))
         self._connection: Connection | None = None
-        self._orders: deque[Order] = deque()
+        self._orders: deque[WriteOrder] = deque()
         self._wake = asyncio.Event()
         self._closing = False
         self._number = 0
@@ -106,7 +106,7 @@ class PostgresWriter:
         waited = asyncio.get_running_loop().time() - self._away_since
         return self.away if waited > self._connecting.patience else None
 
-    def order(self, order: Order) -> None:
+    def order(self, order: WriteOrder) -> None:
         """Returns immediately; the outcome is reported."""
         self._orders.append(order)
         self._wake.set()
@@ -118,7 +118,7 @@ class PostgresWriter:
 
     async def run(self) -> None:
         """Until it is closed, or cancelled: then those who wait hear that the store was closed."""
-        group: list[Order] = []
+        group: list[WriteOrder] = []
         try:
             while not self._closing or self._orders:
                 await self._connected([])
@@ -129,18 +129,18 @@ class PostgresWriter:
             if self._connection is not None:
                 self._connection.terminate()
             for order in (*group, *self._orders):
-                _refuse(order, StoreClosed(t("error.database.closed", where=self._where)))
+                _refuse(order, StoreClosed(t("error.postgres.closed", where=self._where)))
 
     @property
     def _where(self) -> str:
         return self._connecting.address.shown
 
-    async def _next_group(self) -> list[Order]:
+    async def _next_group(self) -> list[WriteOrder]:
         """All queued orders, as far as they can be done together. None if the connection is lost, or it is closed."""
         if not self._orders and not self._closing:
             self._wake.clear()
             await self._wake.wait()
-        group: list[Order] = []
+        group: list[WriteOrder] = []
         while self._orders and len(group) < GROUP:
             if self._orders[0].perform is not None and group:
                 break
@@ -149,7 +149,7 @@ class PostgresWriter:
                 break
         return group
 
-    async def _store(self, group: list[Order]) -> None:
+    async def _store(self, group: list[WriteOrder]) -> None:
         """Returns when each order of the group has an outcome. Those are taken out of it."""
         attempts = 0
         while group:
@@ -191,7 +191,7 @@ class PostgresWriter:
         failed.order.changes = whole
         return True
 
-    async def _apart(self, group: list[Order], error: Exception) -> None:
+    async def _apart(self, group: list[WriteOrder], error: Exception) -> None:
         """What was too much together may be done one by one; only what fails by itself is refused."""
         if len(group) == 1:
             _refuse(group.pop(), explain(error, self._where))
@@ -199,7 +199,7 @@ class PostgresWriter:
             await self._store([group[0]])
             group.pop(0)
 
-    async def _transact(self, connection: Connection, group: Sequence[Order]) -> _Done:
+    async def _transact(self, connection: Connection, group: Sequence[WriteOrder]) -> _Done:
         self._number += 1
         number, committing = self._number, False
         try:
@@ -223,7 +223,7 @@ class PostgresWriter:
             raise asyncpg.ConnectionDoesNotExistError("the connection was lost") from error
         return done
 
-    async def _check_epoch(self, connection: Connection, group: Sequence[Order], number: int) -> None:
+    async def _check_epoch(self, connection: Connection, group: Sequence[WriteOrder], number: int) -> None:
         begin = SQL["begin_batch"]
         bindings = {"writer": self._identity, "number": number, "machine": self._machine}
         with watched(connection, self._connecting.hang_seconds):
@@ -233,7 +233,7 @@ class PostgresWriter:
         if any(order.fenced for order in group):
             raise StoreFenced(t("error.store.fenced"), t("error.store.unfence"))
 
-    async def _perform(self, batch: PostgresBatch, order: Order) -> tuple[Any, slice, slice]:
+    async def _perform(self, batch: PostgresBatch, order: WriteOrder) -> tuple[Any, slice, slice]:
         """What the caller gets, and which items and asks are its."""
         items, asks = batch.published, len(batch.asks)
         try:
@@ -282,7 +282,7 @@ class PostgresWriter:
             else:
                 return bool(found == number)
 
-    def _report(self, group: Sequence[Order], done: _Done) -> None:
+    def _report(self, group: Sequence[WriteOrder], done: _Done) -> None:
         batch = done.batch
         for result, _, _ in done.results:
             if isinstance(result, Machine):
@@ -309,7 +309,7 @@ class PostgresWriter:
             )
         )
 
-    async def _connected(self, group: list[Order]) -> Connection:
+    async def _connected(self, group: list[WriteOrder]) -> Connection:
         """The connection, made again if it was lost. Meanwhile orders whose time is up are taken out and refused."""
         while self._connection is None or self._connection.is_closed():
             try:
@@ -351,8 +351,8 @@ class PostgresWriter:
             self._connection.terminate()
             self._connection = None
 
-    def _give_up(self, group: list[Order]) -> None:
-        away = self.away or StoreAway(t("error.database.away_now", where=self._where))
+    def _give_up(self, group: list[WriteOrder]) -> None:
+        away = self.away or StoreAway(t("error.postgres.away_now", where=self._where))
         now = asyncio.get_running_loop().time()
         for orders in (group, self._orders):
             for order in [each for each in orders if each.deadline <= now or self._closing]:
@@ -372,7 +372,7 @@ class PostgresWriter:
                 raise
 
 
-def _refuse(order: Order, error: BaseException) -> None:
+def _refuse(order: WriteOrder, error: BaseException) -> None:
     if not order.caller.done():
         order.caller.set_exception(error)
 
