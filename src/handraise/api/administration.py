@@ -58,6 +58,8 @@ class NewProject(Struct, frozen=True, forbid_unknown_fields=True):
     path: str
     name: str | None = None
     options: Options = Options()
+    machine: str | None = None
+    """The ID or name of the machine that the directory is on. Default: the hub's own."""
 
 
 class ProjectChange(Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,6 +67,10 @@ class ProjectChange(Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str | None = None
     options: Options | None = None
+    path: str | None = None
+    """Its directory on `machine`; empty removes it there."""
+    machine: str | None = None
+    """A machine's ID or name. Default: the hub's own."""
 
 
 class Rules(Struct, frozen=True):
@@ -90,6 +96,8 @@ class NewRule(Struct, frozen=True, forbid_unknown_fields=True):
     project: str | None = None
     session: str | None = None
     mode: str | None = None
+    machine: str = ""
+    """Where `project` is, if that is a directory. Default: the hub's own machine."""
     message: str = ""
     expires_at: Moment | None = None
 
@@ -150,13 +158,14 @@ async def list_projects(request: ApiRequest) -> Response:
 async def add_project(request: ApiRequest) -> Response:
     wanted = request.body(NewProject)
     _check(wanted.options)
-    return answer(await request.desk.add_project(wanted.path, wanted.name, wanted.options), 201)
+    return answer(await request.desk.add_project(wanted.path, wanted.name, wanted.options, wanted.machine), 201)
 
 
 async def change_project(request: ApiRequest) -> Response:
     wanted = request.body(ProjectChange)
     _check(wanted.options)
-    return answer(await request.desk.change_project(request.path("id"), wanted.name, wanted.options))
+    desk, project = request.desk, request.path("id")
+    return answer(await desk.change_project(project, wanted.name, wanted.options, wanted.path, wanted.machine))
 
 
 async def list_rules(request: ApiRequest) -> Response:

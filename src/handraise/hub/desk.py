@@ -16,6 +16,7 @@ from handraise.desk.interface import (
     CutOff,
     Invalid,
     LostPlace,
+    MachineSummary,
     NotFound,
     Refused,
     SessionSummary,
@@ -32,7 +33,9 @@ from handraise.model.answers import Answer, Misfit
 from handraise.model.asks import AcceptedAnswer, Ask, Kind, State
 from handraise.model.audit import AuditFilter, Entry, What
 from handraise.model.ids import Prefix
+from handraise.model.instructions import Instruction
 from handraise.model.items import Item, Preview
+from handraise.model.machines import Machine
 from handraise.model.names import BadName, NameKind, check_name
 from handraise.model.projects import Options, Project, innermost
 from handraise.model.rules import Rule
@@ -41,7 +44,15 @@ from handraise.model.trust import DirectoryTrust
 from handraise.session import machine
 from handraise.session.commands import ChangeMode, ChangeModel, Interrupt, Rename, Stop, Wish
 from handraise.session.supervisor import NoSuchSession, StartOptions, Supervisor
-from handraise.store.changes import Record, RevokeTrust, SaveProject
+from handraise.store.changes import (
+    ForgetMachine,
+    Record,
+    RenameMachine,
+    RevokeTrust,
+    SaveProject,
+    SettleInstruction,
+    WithdrawSay,
+)
 from handraise.store.interface import Store, StoreConflict
 from handraise.texts import t
 
@@ -107,7 +118,14 @@ class LocalDesk:
         )
 
     async def start(
-        self, say: Words, project: str, *, mode: str | None = None, model: str | None = None, title: str | None = None
+        self,
+        say: Words,
+        project: str,
+        *,
+        mode: str | None = None,
+        model: str | None = None,
+        title: str | None = None,
+        machine: str | None = None,
     ) -> SessionSummary:
         known = await self._store.project(project)
         directory = _directory(known.path if known else project)
@@ -245,20 +263,75 @@ class LocalDesk:
     async def projects(self) -> list[Project]:
         return await self._store.projects()
 
-    async def add_project(self, path: str, name: str | None, options: Options) -> Project:
+    async def add_project(self, path: str, name: str | None, options: Options, machine: str | None = None) -> Project:
         directory = _directory(path)
         named = _named(name or os.path.basename(directory) or directory)
         project = Project(self._spell("p"), named, directory, options, self._clock())
         await self._save(project, "project added")
         return project
 
-    async def change_project(self, project: str, name: str | None, options: Options | None) -> Project:
+    async def change_project(
+        self,
+        project: str,
+        name: str | None,
+        options: Options | None,
+        path: str | None = None,
+        machine: str | None = None,
+    ) -> Project:
         found = await self._store.project(project)
         if found is None:
             raise NotFound(t("error.no_project", project=project))
         changed = replace(found, name=_named(name) if name else found.name, options=options or found.options)
         await self._save(changed, "project changed")
         return changed
+
+    async def machines(self) -> list[MachineSummary]:
+        known = await self._store.machines()
+        sessions = [each for each in await self._store.sessions() if each.ended is None]
+        asks = await self._store.asks(state="open")
+        here = self._store.machine
+        return [
+            MachineSummary(
+                each,
+                sum((session.machine or here) == each.id for session in sessions),
+                sum((ask.machine or here) == each.id for ask in asks),
+                each.id == here,
+            )
+            for each in known
+        ]
+
+    async def rename_machine(self, machine: str, name: str) -> Machine:
+        found = await self._machine(machine)
+        try:
+            await self._store.apply([RenameMachine(found.id, _named(name), self._clock())])
+        except StoreConflict as error:
+            raise Refused(t("error.machine_name_taken", name=name)) from error
+        return await self._machine(found.id)
+
+    async def forget_machine(self, machine: str) -> None:
+        found = await self._machine(machine)
+        applied = await self._store.apply([ForgetMachine(found.id, self._clock())])
+        if not applied.took[0]:
+            raise Refused(t("error.machine_in_use", name=found.name))
+
+    async def _machine(self, machine: str) -> Machine:
+        for each in await self._store.machines():
+            if machine in (each.id, each.name):
+                return each
+        raise NotFound(t("error.no_machine", machine=machine))
+
+    async def instructions(self, session: str) -> list[Instruction]:
+        return await self._store.instructions(session=session)
+
+    async def withdraw_instruction(self, instruction: str) -> None:
+        applied = await self._store.apply([SettleInstruction(instruction, "withdrawn", self._clock())])
+        if not applied.took[0]:
+            raise NotFound(t("error.no_instruction", instruction=instruction))
+
+    async def withdraw_say(self, say: str) -> None:
+        applied = await self._store.apply([WithdrawSay(say, self._clock())])
+        if not applied.took[0]:
+            raise NotFound(t("error.no_say", say=say))
 
     async def audit(self, **wanted: Unpack[AuditFilter]) -> list[Entry]:
         return await self._store.audit(**wanted)
