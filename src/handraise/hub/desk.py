@@ -92,6 +92,7 @@ class LocalDesk:
         feed: Feed,
         inbox: Inbox,
         supervisor: Supervisor,
+        dispatcher: object = None,
         clock: Callable[[], datetime],
         entropy: Callable[[int], bytes],
     ) -> None:

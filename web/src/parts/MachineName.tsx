@@ -7,7 +7,7 @@ import { Quoted } from "./Quoted";
 
 export function MachineName({ of }: { of: { machine: string } | undefined }) {
   const name = machineLabel(of);
-  return name ? <span class={awayOf(of) ? "machine away" : "machine"}>{name}</span> : null;
+  return name ? <span class={awayOf(of) ? "on-machine away" : "on-machine"}>{name}</span> : null;
 }
 
 /** Its name, or nothing if there is only one. */
