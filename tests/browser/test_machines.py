@@ -54,7 +54,9 @@ class House(SimpleNamespace):
         return self.page
 
 
-def session(name: str, machine: str, title: str, phase: Phase = "working", directory: str = "/work/shop") -> SaveSession:
+def session(
+    name: str, machine: str, title: str, phase: Phase = "working", directory: str = "/work/shop"
+) -> SaveSession:
     return SaveSession(Session(name, None, directory, f"claude-{name}", title, NOW, NOW, phase, machine=machine))
 
 

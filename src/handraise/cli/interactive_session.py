@@ -59,6 +59,8 @@ class SessionRequest(Struct, frozen=True):
     model: str | None = None
     resume: str | None = None
     fork: bool = False
+    machine: str | None = None
+    """A machine's name or ID, or `any`."""
 
 
 class HubTarget(Struct, frozen=True):
@@ -91,7 +93,8 @@ def begin(hub: HubTarget, request: SessionRequest, output: OutputOptions) -> int
     """Starts, resumes or forks a session, and follows it."""
     # Until the session is followed, Ctrl-C ends the command at any point.
     directory = Path(request.project) if request.project is not None else Path(here())
-    if hub.address is None and directory.is_dir():
+    is_named = request.machine is not None and request.project is not None
+    if hub.address is None and not is_named and directory.is_dir():
         request = replace(request, project=str(directory.resolve()))
     try:
         return _perform(hub, _begin(hub, request, output))
@@ -138,7 +141,13 @@ async def _started(desk: Desk, request: SessionRequest) -> SessionSummary:
         return await desk.fork(request.resume, request.words)
     if request.resume is not None:
         return await desk.resume(request.resume, request.words)
-    return await desk.start(request.words or "", request.project or ".", mode=request.mode, model=request.model)
+    return await desk.start(
+        request.words or "",
+        request.project or ".",
+        mode=request.mode,
+        model=request.model,
+        machine=request.machine,
+    )
 
 
 async def _join(hub: HubTarget, session: str, output: OutputOptions) -> int:
