@@ -30,7 +30,10 @@ _BEFORE = Parameter(
 _WHICH_TOKENS = (
     Parameter("state", "`gone`: revoked or expired in the last 90 days. Default: valid tokens", choices=_TOKEN_STATES),
 )
-_WHICH_DIRECTORY = (Parameter("directory", "Absolute path of a directory"),)
+_WHICH_DIRECTORY = (
+    Parameter("directory", "Absolute path of a directory"),
+    Parameter("machine", "A machine's ID or name; default: the hub's own"),
+)
 _AUDIT = (
     _AFTER,
     _BEFORE,
@@ -193,7 +196,7 @@ async def revoke_trust(request: ApiRequest) -> Response:
     directory = request.text("directory")
     if directory is None:
         raise BadRequest("`directory` is required.", 422, "invalid")
-    await request.desk.revoke_trust(directory)
+    await request.desk.revoke_trust(directory, request.text("machine") or "")
     return answer(Done())
 
 

@@ -221,8 +221,8 @@ class Desk(Protocol):
         """Decisions about directories, by directory."""
         ...
 
-    async def revoke_trust(self, directory: str) -> None:
-        """New sessions there ask again; running ones stay as they are."""
+    async def revoke_trust(self, directory: str, machine: str = "") -> None:
+        """New sessions there ask again; running ones stay as they are. An empty `machine` is this one."""
         ...
 
     async def projects(self) -> list[Project]: ...

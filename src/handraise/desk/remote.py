@@ -183,8 +183,8 @@ class RemoteDesk:
     async def trusts(self) -> list[DirectoryTrust]:
         return _read((await self._get("/api/trust"))["trust"], list[DirectoryTrust])
 
-    async def revoke_trust(self, directory: str) -> None:
-        await self._ask("DELETE", "/api/trust", query={"directory": directory})
+    async def revoke_trust(self, directory: str, machine: str = "") -> None:
+        await self._ask("DELETE", "/api/trust", query={"directory": directory, "machine": machine or None})
 
     async def projects(self) -> list[Project]:
         return _read((await self._get("/api/projects"))["projects"], list[Project])

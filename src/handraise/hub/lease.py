@@ -2,14 +2,18 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import count
 from types import TracebackType
 from typing import Self
 
+from msgspec.structs import replace
+
 from handraise.model.items import Item, MachineChanged
 from handraise.model.machines import BEAT, Machine
+from handraise.store.changes import SaveMachine
 from handraise.store.interface import Store, StoreError, StoreFenced
 
 _CHANGED = b'{"type":"machine.changed"'
@@ -45,23 +49,35 @@ class Lease:
         self._beating: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
+        if self._every is None:
+            self.machine = await self._saved()
+            return self
         self.machine = await self._store.claim(self.machine)
-        if self._every is not None:
-            self._store.listen(self._committed)
-            self._beating = asyncio.create_task(self._keep_beating(self._every))
+        self._store.listen(self._committed)
+        self._beating = asyncio.create_task(self._keep_beating(self._every))
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._beating is not None:
-            self._beating.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._beating
+        if self._beating is None:
+            return
+        self._beating.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._beating
         try:
             await self._store.release(self._clock())
         except StoreError as failed:
             log.warning("this machine could not say that it goes away: %s", failed)
+
+    async def _saved(self) -> Machine:
+        """In a database that only this hub uses, nobody can take the machine over, and nobody waits for it."""
+        machines = {each.id: each for each in await self._store.machines()}
+        stored = machines.get(self.machine.id)
+        name = stored.name if stored else _free(self.machine.name, {each.name for each in machines.values()})
+        saved = replace(self.machine, name=name, epoch=stored.epoch + 1 if stored else 1)
+        await self._store.apply([SaveMachine(saved, self._clock(), quiet=True)])
+        return saved
 
     async def _keep_beating(self, every: float) -> None:
         while True:
@@ -91,3 +107,9 @@ class Lease:
                 content = item.read()
                 if isinstance(content, MachineChanged) and content.machine.get("id") == self.machine.id:
                     self._sooner.set()
+
+
+def _free(name: str, others: Collection[str]) -> str:
+    """The name, with a number if another machine has it."""
+    numbered = (f"{name}-{number}" for number in count(2))
+    return name if name not in others else next(each for each in numbered if each not in others)

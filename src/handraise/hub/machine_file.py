@@ -1,4 +1,4 @@
-"""The identity of this machine: made once, and kept in the state folder for good. Whoever copies it, copies the machine."""
+"""The identity of this machine: made once, and kept in the state folder for good."""
 
 import os
 import re

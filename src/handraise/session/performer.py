@@ -129,8 +129,8 @@ class Performer:
         if wanted.id in self._from_before and wanted.kind in IMMEDIATE:
             await self._settle(wanted, "refused", t("sessions.refused.was_away"))
             return False
-        taken = await _insist(lambda: self._store.apply([TakeInstruction(wanted.id, self._epoch)]))
-        return taken.took[0]
+        applied = await _insist(lambda: self._store.apply([TakeInstruction(wanted.id, self._epoch)]))
+        return applied.took[0]
 
     async def _performed(self, wanted: Instruction) -> tuple[str, str, str]:
         """Its state, the reason, and the result."""

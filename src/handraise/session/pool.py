@@ -219,14 +219,14 @@ class SessionPool:
         async with self.starting:
             queued = [each for each in reversed(await self._store.sessions(["queued"])) if self.owns(each)]
             stopped = await self._to_be_stopped() if queued else frozenset()
-            for session in queued:
+            for waiting in queued:
                 if self._is_closing:
                     return
                 # The previous process is still being cleaned up, or somebody elsewhere wants it to stop.
-                if session.id in self._running or session.id in stopped:
+                if waiting.id in self._running or waiting.id in stopped:
                     continue
-                options = await self._options(session)
-                session = _completed(session, options)
+                options = await self._options(waiting)
+                session = _completed(waiting, options)
                 footing = await self._trusting.footing(session, options)
                 if footing is None:  # people are asked about its directory first
                     continue

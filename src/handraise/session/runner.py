@@ -289,12 +289,12 @@ class Runner:
 
     async def _check_withdrawn(self, wanted: Sequence[Command], applied: Applied) -> None:
         """Says so if Claude received a message that somebody took back at the same moment."""
-        taken = {each.say for each in wanted if isinstance(each, commands.Take)}
-        if not taken or all(applied.took):
+        received = {each.say for each in wanted if isinstance(each, commands.Take)}
+        if not received or all(applied.took):
             return
         latest = await self._keeper.read(lambda: self._store.items(session=self.session.id))
         contents = [item.read() for item in latest if item.content.startswith(_WITHDRAWN)]
-        if any(isinstance(each, SaidWithdrawn) and each.say in taken for each in contents):
+        if any(isinstance(each, SaidWithdrawn) and each.say in received for each in contents):
             notice = Notice("warning", t("sessions.notice.withdrawn_too_late"), "not withdrawn")
             await self._keeper.keep([PublishItems(self.session.id, self._clock(), notice)])
 
