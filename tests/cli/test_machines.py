@@ -65,7 +65,9 @@ async def test_a_machine_is_renamed_and_forgotten_only_after_a_question(hub: Ser
         assert done.exit_code == code, (words, done.output)
         assert "Traceback" not in done.output
     ended = Session(
-        "s_far", None, "/work", "claude-far", "Far", NOON, NOON, "ended", Ended("finished", "", NOON), machine="m_far"
+        *("s_far", None, "/work", "claude-far", "Far", NOON, NOON, "ended"),
+        ended=Ended("finished", "", NOON),
+        machine="m_far",
     )
     await hub.up.hub.store.apply([SaveSession(ended)])
     assert (await typed(hub, "machines", "forget", "m_far", "--yes")).exit_code == 0

@@ -1,11 +1,9 @@
 """Two hubs on one database: each runs its own machine's sessions, and people reach all of them from either."""
 
-import asyncio
 from pathlib import Path
 
 from handraise.model.answers import Choice, Choices
-from handraise.model.projects import Options
-from hub.fleet import fleet_of, next_ask, until, until_phase
+from hub.fleet import fleet_of, next_ask, until_phase
 
 SQLITE = Choices((Choice(("SQLite",)),))
 

@@ -32,6 +32,12 @@ class Done(Struct, frozen=True):
     done: Literal[True] = True
 
 
+class WaitingSchema(Struct, frozen=True):
+    """Stored, and done when the session's machine returns. Until then it can be taken back. `waiting` is a sentence."""
+
+    waiting: str
+
+
 class Link(Struct, frozen=True):
     """A one-time sign-in link for one browser."""
 

@@ -31,6 +31,7 @@ from handraise.desk.interface import (
     SessionSummary,
     TooLate,
     Unreached,
+    Waiting,
     Words,
 )
 from handraise.desk.remote import RemoteDesk
@@ -268,6 +269,9 @@ def _perform(hub: HubTarget, work: Coroutine[None, None, int]) -> int:
         return asyncio.run(work)
     except Unreached as error:
         raise NoHub(str(error) if hub.address is None else f"Can't reach a hub at {hub.address}.") from error
+    except Waiting as error:
+        click.echo(str(error), err=True)
+        return 0
     except (Refused, Conflict, TooLate) as error:
         raise HubError(409, error.code, str(error)) from error
     except NotFound as error:

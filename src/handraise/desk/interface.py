@@ -39,6 +39,12 @@ class Refused(DeskError):
     code = "refused"
 
 
+class Waiting(Refused):
+    """Not done yet: it was stored, and is done when the session's machine returns. It can be taken back until then."""
+
+    code = "waiting"
+
+
 class Unfit(DeskError):
     """The answer does not fit its ask, which stays open."""
 

@@ -12,7 +12,7 @@ import msgspec
 from handraise.client.connection import HttpClient, RequestFailed
 from handraise.client.state import state_folder
 from handraise.desk.decode import decode, error_in, item_in
-from handraise.desk.interface import MachineSummary, NotLetIn, SessionSummary, Unreached, Words
+from handraise.desk.interface import MachineSummary, NotLetIn, SessionSummary, Unreached, Waiting, Words
 from handraise.desk.stream import RemoteFollower
 from handraise.model.actors import Actor, Person
 from handraise.model.answers import Answer, answer_as_json
@@ -32,6 +32,7 @@ NO_TIMEOUT = float("inf")
 _SURFACE = "handraise-surface"
 _SEAT = "handraise-seat"
 _PAGE = 1000
+_WAITING = 202
 
 T = TypeVar("T")
 
@@ -260,9 +261,12 @@ class RemoteDesk:
         if response.status >= 400:
             raise error_in(response.body)
         try:
-            return decode(response.body)
+            found = decode(response.body)
         except msgspec.DecodeError as error:
             raise error_in(response.body) from error
+        if response.status == _WAITING and "waiting" in found:
+            raise Waiting(found["waiting"])
+        return found
 
 
 _SET_BY_HUB = ("id", "made_by", "made_at", "source")

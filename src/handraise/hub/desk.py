@@ -23,6 +23,7 @@ from handraise.desk.interface import (
     SessionSummary,
     TooLate,
     Unfit,
+    Waiting,
     Words,
 )
 from handraise.feed import Feed
@@ -45,7 +46,7 @@ from handraise.model.sessions import Say, Session
 from handraise.model.trust import DirectoryTrust
 from handraise.session import machine
 from handraise.session.commands import ChangeMode, ChangeModel, Interrupt, Rename, Stop, Wish
-from handraise.session.remote import Dispatcher
+from handraise.session.remote import Dispatcher, WishWaits
 from handraise.session.supervisor import NoSuchSession, StartOptions, Supervisor
 from handraise.store.changes import (
     ForgetMachine,
@@ -69,6 +70,8 @@ def desk_errors() -> Iterator[None]:
         yield
     except (NoSuchSession, errors.NoSuchAsk) as error:
         raise NotFound(str(error)) from error
+    except WishWaits as error:
+        raise Waiting(str(error)) from error
     except machine.WishRefused as error:
         raise Refused(str(error)) from error
     except (Misfit, errors.RuleUnreadable) as error:

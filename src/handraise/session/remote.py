@@ -22,6 +22,10 @@ PATIENCE = 10.0
 _SETTLED = b'{"type":"instruction.settled"'
 
 
+class WishWaits(WishRefused):
+    """It was stored, and is carried out when the machine returns or gets to it. The text is a sentence."""
+
+
 class Dispatcher:
     """Entered with `async with`, inside the store's. Gives instructions and waits for what becomes of them."""
 
@@ -59,7 +63,7 @@ class Dispatcher:
         value: str = "",
         words: Words | None = None,
     ) -> str:
-        """Returns its result once it was carried out; raises WishRefused with the reason if it was not, or not yet."""
+        """Returns its result once it was carried out; raises WishRefused with the reason if not, WishWaits if not yet."""
         name, is_away = await self._machine(session.machine)
         if is_away and kind in IMMEDIATE:
             raise WishRefused(t("sessions.refused.away", machine=name))
@@ -72,7 +76,7 @@ class Dispatcher:
         try:
             await self._store.apply([GiveInstruction(wanted)])
             if is_away:
-                raise WishRefused(t("sessions.refused.waiting_for", machine=name))
+                raise WishWaits(t("sessions.refused.waiting_for", machine=name))
             async with asyncio.timeout(self._patience):
                 return _result(await future)
         except TimeoutError:
@@ -91,7 +95,7 @@ class Dispatcher:
         if found is not None and found.is_settled:
             return _result(InstructionSettled(found.id, found.state, found.reason, found.result))
         name, is_away = await self._machine(wanted.machine)
-        raise WishRefused(t("sessions.refused.waiting_for" if is_away else "sessions.refused.slow", machine=name))
+        raise WishWaits(t("sessions.refused.waiting_for" if is_away else "sessions.refused.slow", machine=name))
 
     async def _machine(self, machine: str) -> tuple[str, bool]:
         """What it is called, and whether it is away."""
