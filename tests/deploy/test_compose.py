@@ -141,5 +141,5 @@ def test_the_scripts_make_private_passwords_once_and_a_role_that_owns_only_its_d
     role = "rolsuper, rolcreatedb, rolcreaterole, rolcanlogin, rolpassword LIKE 'SCRAM%'"
     found = fresh.run(f"SELECT {role} FROM pg_authid WHERE rolname = 'handraise'")
     assert tuple(found[0]) == (False, False, False, True, True)
-    owner = "SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = 'handraise'"
-    assert fresh.run(owner)[0][0] == "handraise"
+    owned = "SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = 'handraise'"
+    assert fresh.run(owned)[0][0] == "handraise"
