@@ -36,7 +36,7 @@ from handraise.store.postgres.pool import ConnectionPool
 from handraise.store.postgres.previews import PreviewExchange, channel_of
 from handraise.store.postgres.reader import PostgresReader
 from handraise.store.postgres.tail import FeedTail
-from handraise.store.postgres.writer import CHANNEL, WriteOrder, Perform, PostgresWriter
+from handraise.store.postgres.writer import CHANNEL, Perform, PostgresWriter, WriteOrder
 from handraise.texts import t
 
 T = TypeVar("T")

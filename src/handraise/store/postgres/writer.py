@@ -337,6 +337,8 @@ class PostgresWriter:
                 await connection.fetch(lost.text, *lost.arguments({"name": self.name}))
                 old = SQL["remove_old_receipts"]
                 await connection.execute(old.text, *old.arguments({"age": _OLD_RECEIPT}))
+                own = SQL["keep_receipt"]
+                await connection.execute(own.text, *own.arguments({"writer": self._identity}))
         except Exception as error:
             connection.terminate()
             explained = explain(error, self._where)

@@ -6,7 +6,10 @@ WITH receipt AS (
 )
 SELECT (SELECT epoch FROM handraise.machines WHERE id = :machine FOR KEY SHARE) AS epoch
 
--- Waits for a batch that is still being committed.
+-- There before the first batch, so that whoever asks for it waits for a batch that is still being committed.
+-- name: keep_receipt
+INSERT INTO handraise.writers (id, number, at) VALUES (:writer, 0, handraise.clock()) ON CONFLICT (id) DO NOTHING
+
 -- name: receipt
 SELECT number FROM handraise.writers WHERE id = :writer FOR UPDATE
 
