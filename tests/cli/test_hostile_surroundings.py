@@ -29,6 +29,7 @@ WORDS: dict[str, list[list[str]]] = {
     "replay": [["replay", "s_1"]],
     "project": [["project", "list"], ["project", "add", "."], ["project", "sync"]],
     "rules": [["rules", "list"]],
+    "machines": [["machines"], ["machines", "rename", "a", "b"], ["machines", "forget", "a", "--yes"]],
     "trust": [["trust", "list"], ["trust", "revoke", "."]],
     "token": [["token", "list"]],
     "telegram": [["telegram", "setup"], ["telegram", "test"], ["telegram", "status"]],

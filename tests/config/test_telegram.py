@@ -187,7 +187,7 @@ def test_a_file_without_a_token_is_refused_and_its_text_is_not_repeated(tmp_path
 def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe", 0o600)
 
-    with pytest.raises(SettingsRefused, match="isn't a file with a bot's token"):
+    with pytest.raises(SettingsRefused, match="isn't a file with the bot's token"):
         read_token(tmp_path / "pipe")
     with pytest.raises(SettingsRefused, match=r"No such file or directory\. Run: handraise telegram setup"):
         read_token(tmp_path / "none")

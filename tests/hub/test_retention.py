@@ -3,21 +3,24 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from handraise.hub.audit_file import AuditFile
 from handraise.hub.retention import Retention, RetentionLimits, StoredRun, surplus
 from handraise.model.actors import Person
 from handraise.model.answers import Allow
 from handraise.model.asks import Answered, Ask
+from handraise.model.audit import Entry
 from handraise.model.items import Text
 from handraise.model.sessions import Ended, Session
-from handraise.store.changes import OpenAsk, PublishItems, SaveSession, SettleAsk
+from handraise.store.changes import OpenAsk, PublishItems, Record, SaveSession, SettleAsk
 from handraise.store.interface import Store
 from handraise.store.sqlite.store import SqliteStore
-from store.examples import an_ask
+from store.examples import an_ask, an_entry
 
 NOW = datetime(2026, 11, 17, tzinfo=UTC)
 OLD, NEW = NOW - timedelta(days=91), NOW - timedelta(days=1)
@@ -121,3 +124,47 @@ def test_the_oldest_go_first_and_never_one_in_use(
     for run in gone:
         needed = oldest is not None and run.changed < oldest
         assert needed or all(run.changed <= other.changed or other.in_use for other in left)
+
+
+async def test_old_entries_of_the_audit_log_are_moved_to_a_private_file(tmp_path: Path) -> None:
+    async with SqliteStore(tmp_path / "hub.db") as store:
+        await store.apply([Record(replace(an_entry(), at=OLD)) for _ in range(1200)])
+        await store.apply([Record(replace(an_entry(), at=NEW))])
+        before = await store.audit(limit=5000)
+
+        await retention(store, tmp_path, RetentionLimits(None, None, None)).tidy()
+        assert len(await store.audit(limit=5000)) == 1201
+
+        await retention(store, tmp_path, RetentionLimits(None, None, None, audit_days=30)).tidy()
+
+        assert [entry.number for entry in await store.audit()] == [1201]
+        file = tmp_path / "audit" / "audit.jsonl"
+        assert exported(file) == before[:1200]
+        assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+
+
+async def test_an_entry_that_a_crash_left_in_both_places_is_exported_once(tmp_path: Path) -> None:
+    file = tmp_path / "audit" / "audit.jsonl"
+    async with SqliteStore(tmp_path / "hub.db") as store:
+        await store.apply([Record(replace(an_entry(), at=OLD)) for _ in range(5)])
+        entries = await store.audit()
+        AuditFile(file).append(entries[:2])
+        with file.open("ab") as torn:
+            torn.write(b'{"number":3,"at":"20')
+
+        await retention(store, tmp_path, RetentionLimits(None, None, None, audit_days=30)).tidy()
+
+        assert exported(file) == entries[:4]
+        assert [entry.number for entry in await store.audit()] == [5]
+
+
+def test_a_file_that_was_moved_away_starts_again(tmp_path: Path) -> None:
+    entry = replace(an_entry(), number=1)
+    AuditFile(tmp_path / "audit.jsonl").append([entry])
+    (tmp_path / "audit.jsonl").rename(tmp_path / "2026.jsonl")
+    AuditFile(tmp_path / "audit.jsonl").append([replace(entry, number=2)])
+    assert [each.number for each in exported(tmp_path / "audit.jsonl")] == [2]
+
+
+def exported(file: Path) -> list[Entry]:
+    return [msgspec.json.decode(line, type=Entry) for line in file.read_bytes().splitlines()]

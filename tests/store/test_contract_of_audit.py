@@ -1,4 +1,4 @@
-"""What every store must do with the audit log: settlements record themselves, and nothing is removed."""
+"""What every store must do with the audit log: settlements record themselves, and only exported entries go."""
 
 import asyncio
 from typing import Any
@@ -10,7 +10,7 @@ from handraise.model.actors import ByRule, Person, TheHub
 from handraise.model.answers import Allow
 from handraise.model.asks import Answered
 from handraise.model.audit import Entry
-from handraise.store.changes import OpenAsk, Prune, Record, RecordLate, SaveProject, SaveSession, SettleAsk
+from handraise.store.changes import OpenAsk, Prune, PruneAudit, Record, RecordLate, SaveProject, SaveSession, SettleAsk
 from handraise.store.interface import Store, StoreConflict
 from store.examples import (
     ANA,
@@ -172,3 +172,18 @@ async def test_what_an_entry_tells_is_kept_as_json_would_keep_it(store: Store) -
 
     (record,) = await store.audit()
     assert record.detail == {"at": "2026-03-01T12:00:00.123456Z", "tools": ["Bash", "half \ufffd"]}
+
+
+async def test_old_entries_go_and_the_newest_stays_so_that_no_number_is_given_twice(store: Store) -> None:
+    for _ in range(3):
+        await store.apply([Record(an_entry())])
+
+    assert (await store.apply([PruneAudit(2)])).took == (True,)
+    assert [entry.number for entry in await store.audit()] == [3]
+    assert (await store.apply([PruneAudit(2)])).took == (False,)
+
+    assert (await store.apply([PruneAudit(9)])).took == (False,)
+    await store.apply([Record(an_entry())])
+    assert [entry.number for entry in await store.audit()] == [3, 4]
+    await store.apply([PruneAudit(4), Record(an_entry())])
+    assert [entry.number for entry in await store.audit()] == [4, 5]

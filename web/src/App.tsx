@@ -11,7 +11,7 @@ import { may, openAsks, standing } from "./store/desk";
 import { lastSession, pathOf, place } from "./store/place";
 import { NewSessionDialog, starting } from "./sessions/NewSession";
 import { SessionsList } from "./sessions/SessionsList";
-import { Announcer, ConnectionSign, NeverAsks, NoSandbox, NotUsed, TelegramTrouble, UnsafeClaude } from "./signs";
+import { Announcer, ConnectionSign, HubTrouble, NeverAsks, NoSandbox, NotUsed, TelegramTrouble, UnsafeClaude } from "./signs";
 import { t } from "./texts";
 
 const drawerHidden = signal(false);
@@ -33,6 +33,7 @@ export function App() {
     <div class={`page view-${view}${drawer ? " with-drawer" : elsewhere.value > 0 ? " drawer-hidden" : ""}`}>
       {narrow.value && (
         <header class="strips">
+          <HubTrouble />
           <NeverAsks />
           <NoSandbox />
           <UnsafeClaude />
@@ -97,6 +98,7 @@ function Side({ alone }: { alone: boolean }) {
         {openAsks.value.length > 0 && <span class="badge">{openAsks.value.length}</span>}
       </a>
       <SessionsList />
+      {!alone && <HubTrouble />}
       {!alone && <NeverAsks />}
       {!alone && <NoSandbox />}
       {!alone && <UnsafeClaude />}

@@ -1,6 +1,7 @@
 /** How the page asks for attention when it is not in view: the title, the icon, a notification, a short sound. */
 import { effect, signal } from "@preact/signals";
 import type { Ask } from "./feed/model";
+import { machineLabel } from "./parts/MachineName";
 import { closeSettled, isPushed, openCard, thisDevice } from "./push";
 import { openAsks, ready, sessions } from "./store/desk";
 import { current, pathOf } from "./store/place";
@@ -102,7 +103,7 @@ function showByWorker(ask: Ask): void {
 
 function wordsOf(ask: Ask): { title: string; body: string } {
   const session = ask.session === null ? undefined : sessions.peek().get(ask.session);
-  return { title: ask.card.headline.replaceAll("`", ""), body: session?.title ?? t("page.name") };
+  return { title: ask.card.headline.replaceAll("`", ""), body: [session?.title ?? t("page.name"), machineLabel(ask)].filter(Boolean).join(" · ") };
 }
 
 function isNight(): boolean {

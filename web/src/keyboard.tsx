@@ -8,6 +8,7 @@ import { Dialog } from "./parts/Dialog";
 import { chosen, current, go, place, reachable } from "./store/place";
 import { may, sessions } from "./store/desk";
 import { post } from "./store/http";
+import { awayOf } from "./store/machines";
 import { starting } from "./sessions/NewSession";
 import { isOurs } from "./sessions/state";
 import { t } from "./texts";
@@ -114,7 +115,7 @@ function interrupt(): boolean {
   const here = place.value;
   if (here.view !== "session" || !may("approver")) return false;
   const session = sessions.peek().get(here.id);
-  if (session?.phase !== "working" || !isOurs(session)) return false;
+  if (session?.phase !== "working" || !isOurs(session) || awayOf(session)) return false;
   void post(`/api/sessions/${encodeURIComponent(here.id)}/interrupt`).catch(() => undefined);
   return true;
 }

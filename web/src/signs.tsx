@@ -72,6 +72,20 @@ export function UnsafeClaude() {
   );
 }
 
+/** On every page, while the hub can't work as usual. */
+export function HubTrouble() {
+  const trouble = me.value?.hub_trouble;
+  if (!trouble) return null;
+  return (
+    <p class="never-asks" role="alert">
+      <Icon name="warning" />
+      <span>
+        <Quoted text={reveal(trouble)} />
+      </span>
+    </p>
+  );
+}
+
 /** On every page, while the Telegram bot doesn't work. */
 export function TelegramTrouble() {
   const trouble = me.value?.telegram_trouble;

@@ -87,6 +87,8 @@ class ApiGuard(Struct, frozen=True):
             response = await self._perform(route, request)
         except (AccessDenied, BadRequest) as error:
             response = failed(error.status, error.code, str(error))
+        except interface.Waiting as error:
+            response = answer(schemas.WaitingSchema(str(error)), 202)
         except interface.DeskError as error:
             response = await self._refusal(error)
         except self.troubles as error:

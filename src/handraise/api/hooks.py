@@ -90,7 +90,7 @@ class HookRoutes:
         ends: tuple[Address, Address] = (client.host, client.port), (server[0], server[1])
         if await asyncio.to_thread(self._hub.pool.may_hold, *ends):
             return True
-        sessions = await self._hub.store.sessions()
+        sessions = [each for each in await self._hub.store.sessions() if self._hub.pool.owns(each)]
         running = [each for each in sessions if each.phase not in _WITHOUT_CLAUDE and not each.terminal]
         return any(each.claude_id == call.session_id for each in running)
 
@@ -107,7 +107,10 @@ class HookRoutes:
             raise MalformedInput("This project was removed.")
         if project is None:
             return replace(call, cwd=real)
-        sessions = [each for each in await self._hub.store.sessions() if each.claude_id == call.session_id]
+        if not project.path:
+            raise MalformedInput("This project has no directory on this machine.")
+        here = [each for each in await self._hub.store.sessions() if each.machine in ("", self._hub.store.machine)]
+        sessions = [each for each in here if each.claude_id == call.session_id]
         if not all(_is_within(_real(each.directory), project.path) for each in sessions):
             raise MalformedInput("This session belongs to another project.")
         if _is_within(real, project.path):

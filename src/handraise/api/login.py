@@ -43,6 +43,7 @@ class LoginRoutes:
         no_sandbox: str = "",
         unsafe_claude: Callable[[], str] = lambda: "",
         telegram_trouble: Callable[[], str] = lambda: "",
+        hub_trouble: Callable[[], str] = lambda: "",
     ) -> None:
         """`no_sandbox` says why there is no sandbox; empty if there is one. `unsafe_claude` is a version."""
         self._attempts = Attempts()
@@ -55,6 +56,7 @@ class LoginRoutes:
         self._no_sandbox = no_sandbox
         self._unsafe_claude = unsafe_claude
         self._telegram_trouble = telegram_trouble
+        self._hub_trouble = hub_trouble
 
     async def by_link(self, request: ApiRequest) -> Response:
         code = request.text("code")
@@ -174,6 +176,7 @@ class LoginRoutes:
                 self._no_sandbox,
                 unsafe,
                 self._telegram_trouble(),
+                self._hub_trouble(),
                 texts.language(),
                 role == "admin" and self._offer is not None and self._offer.is_open,
                 TOOL_KINDS,

@@ -32,6 +32,12 @@ class Done(Struct, frozen=True):
     done: Literal[True] = True
 
 
+class WaitingSchema(Struct, frozen=True):
+    """Stored, and done when the session's machine returns. Until then it can be taken back. `waiting` is a sentence."""
+
+    waiting: str
+
+
 class Link(Struct, frozen=True):
     """A one-time sign-in link for one browser."""
 
@@ -75,6 +81,8 @@ class Me(Struct, frozen=True, omit_defaults=True):
     """The version of Claude Code, if commands can run without permission in it. Empty if it is safe."""
     telegram_trouble: str = ""
     """Why the Telegram bot doesn't work, and what to do. Empty if it works or there is none."""
+    hub_trouble: str = ""
+    """Why the hub can't work as usual, and what to do: another hub took over, or the database is away."""
     language: str = ""
     """The hub's language. If it isn't `en`, `/api/texts` has its catalogue."""
     offers_hook: bool = False

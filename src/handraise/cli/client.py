@@ -44,6 +44,7 @@ class HubClient:
     """The hub of this state folder; with `address`, the one there, authenticated with `$HANDRAISE_TOKEN`."""
 
     def __init__(self, state: str | os.PathLike[str], address: str | None = None) -> None:
+        self._state = state
         self._socket = os.path.join(state, "hub.sock")
         self._address = address
 
@@ -66,6 +67,14 @@ class HubClient:
 
     def delete(self, path: str) -> Any:  # noqa: ANN401 (JSON)
         return self._ask("DELETE", path)
+
+    def own_machine(self) -> str:
+        """The ID of the machine that the hub of this state folder is on; empty if it isn't known."""
+        try:
+            with open(os.path.join(self._state, "machine.json")) as file:
+                return str(json.load(file)["id"]) if self._address is None else ""
+        except (OSError, ValueError, LookupError, TypeError):
+            return ""
 
     def is_there(self) -> bool:
         try:

@@ -1,4 +1,4 @@
-"""`handraise completion`, and what a shell completes: commands, options, sessions, asks and projects."""
+"""`handraise completion`, and what a shell completes: commands, options, sessions, asks, projects and machines."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -56,6 +56,15 @@ def _projects(client: HubClient) -> Found:
     return ((each["name"], each["path"]) for each in client.get("/api/projects")["projects"])
 
 
+def _machines(client: HubClient) -> Found:
+    found = client.get("/api/machines")["machines"]
+    return ((each["name"], "away" if each["away_since"] else "online") for each in found)
+
+
+def _machines_or_any(client: HubClient) -> Found:
+    return (*_machines(client), ("any", "the least busy one that has the project"))
+
+
 def _asked(ask: dict[str, Any]) -> str:
     body = ask["body"]
     match ask["kind"]:
@@ -69,6 +78,7 @@ def _asked(ask: dict[str, Any]) -> str:
 
 sessions, steerable = Completes(_sessions), Completes(_steerable)
 asks, projects = Completes(_asks), Completes(_projects)
+machines, machines_or_any = Completes(_machines), Completes(_machines_or_any)
 
 
 # From click's own script for fish: it would cut a description at its first comma.

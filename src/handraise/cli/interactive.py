@@ -40,6 +40,13 @@ plain_option = click.option(
     shell_complete=completion.projects,
     help="A project's name, ID or directory (default: this directory).",
 )
+@click.option(
+    "--machine",
+    metavar="NAME",
+    shell_complete=completion.machines_or_any,
+    help="Where to run it: a machine's name, or `any` for the least busy one that has the project "
+    "(default: this machine).",
+)
 @click.option("--mode", metavar="M", help="Permission mode: default, acceptEdits, plan, …")
 @click.option("--model", metavar="M", help="Model, as Claude Code names it.")
 @click.option("--image", "images", multiple=True, type=click.Path(exists=True, dir_okay=False), help="Attach an image.")
@@ -61,6 +68,7 @@ def run(text: str | None, state: str | None, hub: str | None, plain: bool, **opt
     handraise run "Add a health endpoint, with a test"
     git diff | handraise run "Review this"
     handraise run --mode plan --image screenshot.png "Build this page"
+    handraise run --machine build-2 --project shop "Run the long tests"
     handraise run --resume s_… "And now the documentation"
     handraise run --json --patience 600 "Update the changelog" > items.ndjson
     """
@@ -69,6 +77,8 @@ def run(text: str | None, state: str | None, hub: str | None, plain: bool, **opt
     output = OutputOptions(plain, options.pop("as_json"), options.pop("patience"), options.pop("detach"))
     if options["fork"] and not options["resume"]:
         raise click.UsageError("--fork needs --resume ID: the session to fork.")
+    if options["machine"] and options["resume"]:
+        raise click.UsageError("A session stays on its machine. Leave out --machine.")
     request = SessionRequest(_words(text, options.pop("images"), resuming=options["resume"] is not None), **options)
     if hub is None:
         _ensure_hub(state_folder(state), quiet=output.as_json)

@@ -31,6 +31,7 @@ from handraise.desk.interface import (
     SessionSummary,
     TooLate,
     Unreached,
+    Waiting,
     Words,
 )
 from handraise.desk.remote import RemoteDesk
@@ -59,6 +60,8 @@ class SessionRequest(Struct, frozen=True):
     model: str | None = None
     resume: str | None = None
     fork: bool = False
+    machine: str | None = None
+    """A machine's name or ID, or `any`."""
 
 
 class HubTarget(Struct, frozen=True):
@@ -91,7 +94,8 @@ def begin(hub: HubTarget, request: SessionRequest, output: OutputOptions) -> int
     """Starts, resumes or forks a session, and follows it."""
     # Until the session is followed, Ctrl-C ends the command at any point.
     directory = Path(request.project) if request.project is not None else Path(here())
-    if hub.address is None and directory.is_dir():
+    is_named = request.machine is not None and request.project is not None
+    if hub.address is None and not is_named and directory.is_dir():
         request = replace(request, project=str(directory.resolve()))
     try:
         return _perform(hub, _begin(hub, request, output))
@@ -138,7 +142,13 @@ async def _started(desk: Desk, request: SessionRequest) -> SessionSummary:
         return await desk.fork(request.resume, request.words)
     if request.resume is not None:
         return await desk.resume(request.resume, request.words)
-    return await desk.start(request.words or "", request.project or ".", mode=request.mode, model=request.model)
+    return await desk.start(
+        request.words or "",
+        request.project or ".",
+        mode=request.mode,
+        model=request.model,
+        machine=request.machine,
+    )
 
 
 async def _join(hub: HubTarget, session: str, output: OutputOptions) -> int:
@@ -259,6 +269,9 @@ def _perform(hub: HubTarget, work: Coroutine[None, None, int]) -> int:
         return asyncio.run(work)
     except Unreached as error:
         raise NoHub(str(error) if hub.address is None else f"Can't reach a hub at {hub.address}.") from error
+    except Waiting as error:
+        click.echo(str(error), err=True)
+        return 0
     except (Refused, Conflict, TooLate) as error:
         raise HubError(409, error.code, str(error)) from error
     except NotFound as error:

@@ -33,6 +33,8 @@ GROUPS = {
             "Try every kind of request: real Claude Code, scripted model, no account, no network.",
         ),
         "doctor": ("doctor", "Check the setup: Claude Code, sign-in, port, permissions, disk and more."),
+        "machines": ("machines", "List, rename and forget the machines that share this inbox."),
+        "store": ("store", "Copy the database, for example from SQLite to PostgreSQL."),
         "audit": ("audit", "Show the audit log: who did what, and when."),
         "replay": ("replay", "Rebuild a timeline from a journal: a file, a session's folder or a session ID."),
     },

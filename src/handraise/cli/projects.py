@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from handraise.cli import completion
 from handraise.cli.client import HubClient, HubError
 from handraise.cli.places import here, json_option, state_folder, state_option
 
@@ -40,7 +41,7 @@ def project() -> None:
 @state_option
 @json_option
 def add(path: str, settings: tuple[str, ...], name: str | None, state: str | None, as_json: bool) -> None:
-    """Add a directory as a project.
+    """Add a directory as a project. For one that another machine has already, use: handraise project place
 
     \b
     handraise project add . ask_user_timeout=600 mode=plan
@@ -75,6 +76,31 @@ def change(project: str, settings: tuple[str, ...], name: str | None, state: str
     client = HubClient(state_folder(state))
     found = _find(client, project)
     body = {"name": name, "options": _changed(found["options"], settings)}
+    _show([client.patch(f"/api/projects/{found['id']}", body)], as_json)
+
+
+@project.command()
+@click.argument("project", shell_complete=completion.projects)
+@click.argument("path", required=False)
+@click.option(
+    "--machine", metavar="NAME", shell_complete=completion.machines, help="On this machine (default: the hub's own)."
+)
+@click.option("--remove", is_flag=True, help="The project has no directory there any more.")
+@state_option
+@json_option
+def place(project: str, path: str | None, machine: str | None, remove: bool, state: str | None, as_json: bool) -> None:
+    """Say where a project is: its directory on one machine.
+
+    \b
+    handraise project place shop .
+    handraise project place shop /srv/shop --machine build-2
+    """
+    if (path is None) != remove:
+        raise click.UsageError("Use PATH for its directory, or --remove.")
+    client = HubClient(state_folder(state))
+    found = _find(client, project)
+    there = path if path is None or machine else os.path.realpath(path)
+    body = {"path": there or "", "machine": machine}
     _show([client.patch(f"/api/projects/{found['id']}", body)], as_json)
 
 
@@ -193,7 +219,9 @@ def _show(projects: list[dict[str, Any]], as_json: bool) -> None:
         if as_json:
             click.echo(json.dumps(each))
             continue
-        click.echo(f"{each['id']}  {each['name']}  {each['path']}")
+        click.echo(f"{each['id']}  {each['name']}  {each['path']}".rstrip())
+        for there in each.get("elsewhere", []):
+            click.echo(f"    on {there['machine']}: {there['path']}")
         for key, value in _flat(each["options"]):
             click.echo(f"    {key} = {json.dumps(value, ensure_ascii=False)}")
 

@@ -5,38 +5,51 @@ from datetime import UTC, datetime
 
 import click
 
+from handraise.cli import completion
 from handraise.cli.client import HubClient, NoHub
 from handraise.cli.places import json_option, state_folder, state_option
-from handraise.cli.table import cut, in_colours, listing, table
+from handraise.cli.table import cut, in_colours, listing, machines, table
 
 
 @click.command()
 @click.option("--watch", is_flag=True, help="Keep the list up to date. Press q to quit.")
+@click.option("--machine", metavar="NAME", shell_complete=completion.machines, help="Only sessions on this machine.")
 @state_option
 @json_option
-def ps(state: str | None, as_json: bool, watch: bool) -> None:
+def ps(state: str | None, as_json: bool, watch: bool, machine: str | None) -> None:
     """List sessions, those that need you first.
 
     \b
     handraise ps
     handraise ps --watch
+    handraise ps --machine build-2
     handraise ps --json | jq -r 'select(.state == "needs you").id'
     """
     client = HubClient(state_folder(state))
+    wanted = None if machine is None else _machine(client, machine)
     if watch:
         from handraise.cli.watching import can_watch, keep_showing
 
         if as_json or not can_watch():
             raise click.UsageError("--watch needs a terminal. In a script, use: handraise ps --json")
-        sys.exit(keep_showing(client, lambda width, height: _picture(client, width, height)))
-    for row in listing(client, as_json=as_json):
+        sys.exit(keep_showing(client, lambda width, height: _picture(client, width, height, wanted)))
+    for row in listing(client, as_json=as_json, machine=wanted):
         click.echo(row)
 
 
-def _picture(client: HubClient, width: int, height: int) -> list[str]:
+def _machine(client: HubClient, named: str) -> str:
+    """Its ID; raises UsageError if there is none of this name."""
+    for each in client.get("/api/machines")["machines"]:
+        if named in (each["id"], each["name"]):
+            return str(each["id"])
+    raise click.UsageError(f"There is no machine {named!r}. List them with: handraise machines")
+
+
+def _picture(client: HubClient, width: int, height: int, machine: str | None) -> list[str]:
     try:
-        sessions = list(client.pages("/api/sessions", "sessions"))
-        rows = table(sessions, datetime.now(UTC), width, coloured=in_colours())
+        sessions = list(client.pages("/api/sessions", "sessions", machine=machine))
+        names = machines(client, sessions)
+        rows = table(sessions, datetime.now(UTC), width, coloured=in_colours(), machines=names)
     except NoHub as error:
         rows = [cut(f"{error} Retrying.", width)]
     room = height - 2

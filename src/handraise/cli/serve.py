@@ -34,7 +34,10 @@ _FILES = 65_536
 )
 @state_option
 @click.option(
-    "--database", metavar="URL", help="sqlite:///PATH (default: [store] database, or hub.db in the hub's folder)."
+    "--database",
+    metavar="URL",
+    help="sqlite:///PATH, or postgresql://USER@HOST/NAME to share it with other machines (default: [store] database, or"
+    " hub.db in the hub's folder).",
 )
 @click.option("--stop-sessions", is_flag=True, help="Stop all sessions when the hub stops.")
 @click.option("--no-link", is_flag=True, help="Don't print a sign-in link. Get one with: handraise token link")

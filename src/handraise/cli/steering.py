@@ -9,6 +9,7 @@ import click
 from handraise.cli import completion
 from handraise.cli.client import USAGE, HubClient, HubError
 from handraise.cli.places import address_in, hub_option, json_option, piped, state_folder, state_option
+from handraise.cli.table import harmless
 
 
 @click.command()
@@ -18,7 +19,9 @@ from handraise.cli.places import address_in, hub_option, json_option, piped, sta
 def say(session: str, text: str | None, state: str | None) -> None:
     """Send a message to a session, during a turn too. Without TEXT, reads stdin."""
     message = text if text is not None else piped()
-    HubClient(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/say", {"text": message})
+    client = HubClient(state_folder(state))
+    client.post(f"/api/sessions/{quote(session, safe='')}/say", {"text": message})
+    _say_if_away(client, session, "Your message is stored and will be delivered when it returns.")
 
 
 @click.command()
@@ -51,7 +54,9 @@ def interrupt(session: str, state: str | None) -> None:
 @state_option
 def stop(session: str, state: str | None) -> None:
     """Stop a session; you can resume it later."""
-    HubClient(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/stop")
+    client = HubClient(state_folder(state))
+    client.post(f"/api/sessions/{quote(session, safe='')}/stop")
+    _say_if_away(client, session, "The session stops when it returns.")
 
 
 @click.command()
@@ -132,3 +137,13 @@ def answer(ask: str, state: str | None, hub: str | None, as_json: bool, **option
         click.echo("The request had expired. Your answer was sent to Claude as a follow-up.")
     else:
         click.echo("Answered.")
+
+
+def _say_if_away(client: HubClient, session: str, what_then: str) -> None:
+    """Why nothing happens yet, if the session is on a machine that is away."""
+    found = client.get(f"/api/sessions/{quote(session, safe='')}")
+    if found.get("machine", "") in ("", client.own_machine()):
+        return
+    for each in client.get("/api/machines")["machines"]:
+        if each["id"] == found["machine"] and each["away_since"]:
+            click.echo(f"Machine {harmless(each['name'])} is away. {what_then}", err=True)

@@ -21,16 +21,32 @@ _PROJECT = 16
 _ENDLESS = 10_000
 
 
-def listing(client: HubClient, *, as_json: bool) -> list[str]:
-    """The lines of `handraise ps`."""
-    sessions = list(client.pages("/api/sessions", "sessions"))
+def listing(client: HubClient, *, as_json: bool, machine: str | None = None) -> list[str]:
+    """The lines of `handraise ps`; `machine` is the ID of one, or None for all."""
+    sessions = list(client.pages("/api/sessions", "sessions", machine=machine))
     if as_json:
         import json
 
         return [json.dumps(session) for session in sessions]
     terminal = sys.stdout.isatty()
     width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else _ENDLESS
-    return table(sessions, datetime.now(UTC), width or _ENDLESS, coloured=terminal and in_colours())
+    coloured = terminal and in_colours()
+    return table(sessions, datetime.now(UTC), width or _ENDLESS, coloured=coloured, machines=machines(client, sessions))
+
+
+def machines(client: HubClient, sessions: list[dict[str, Any]]) -> dict[str, str]:
+    """The names of machines by ID, if some of the sessions are on another one; otherwise nobody has to ask for them."""
+    if not {each.get("machine", "") for each in sessions} - {"", client.own_machine()}:
+        return {}
+    found = client.get("/api/machines")["machines"]
+    if len(found) < 2:
+        return {}
+    names = {}
+    for each in found:
+        names[each["id"]] = f"{each['name']} (away)" if each["away_since"] else each["name"]
+        if each["here"]:
+            names[""] = names[each["id"]]
+    return names
 
 
 def in_colours() -> bool:
@@ -38,12 +54,19 @@ def in_colours() -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def table(sessions: list[dict[str, Any]], now: datetime, width: int, *, coloured: bool) -> list[str]:
-    """One line per session; without sessions, a line that says how to start one."""
+def table(
+    sessions: list[dict[str, Any]],
+    now: datetime,
+    width: int,
+    *,
+    coloured: bool,
+    machines: dict[str, str] | None = None,
+) -> list[str]:
+    """One line per session; without sessions, a line that says how to start one. `machines` are names by ID."""
     if not sessions:
         return ['No sessions yet. Start one with: handraise run "…"']
     ordered = sorted(sessions, key=lambda each: _ORDER.get(each["state"], 5))
-    columns = _columns(ordered, now)
+    columns = _columns(ordered, now, machines or {})
     wide = {name: max(width_of(cell) for cell in cells) for name, cells in columns.items()}
     shown = _fitting([name for name in columns if wide[name]], wide, width)
     used = sum(wide[name] + 2 for name in shown)
@@ -77,7 +100,7 @@ def harmless(text: str) -> str:
     return "".join(letter if letter.isprintable() else "�" for letter in text)
 
 
-def _columns(sessions: list[dict[str, Any]], now: datetime) -> dict[str, list[str]]:
+def _columns(sessions: list[dict[str, Any]], now: datetime, machines: dict[str, str]) -> dict[str, list[str]]:
     """The cells of each column, in order."""
     places = [harmless(each["directory"].rstrip("/").rpartition("/")[2]) for each in sessions]
     return {
@@ -86,6 +109,7 @@ def _columns(sessions: list[dict[str, Any]], now: datetime) -> dict[str, list[st
         "asks": [f"{each['open_asks']} open" if each["open_asks"] else "" for each in sessions],
         "age": [_age(now - datetime.fromisoformat(each["changed_at"])) for each in sessions],
         "cost": [f"${each['cost_usd']:.4f}" for each in sessions],
+        "machine": [cut(harmless(machines.get(each.get("machine", ""), "")), _PROJECT) for each in sessions],
         "terminal": ["in a terminal" if each.get("terminal") and not each.get("ended") else "" for each in sessions],
         "project": [cut(each, _PROJECT) if len(set(places)) > 1 else "" for each in places],
     }
@@ -93,7 +117,7 @@ def _columns(sessions: list[dict[str, Any]], now: datetime) -> dict[str, list[st
 
 def _fitting(names: list[str], wide: dict[str, int], width: int) -> list[str]:
     """The columns that fit next to a title."""
-    for least in ("project", "terminal", "cost", "asks", "age"):
+    for least in ("project", "terminal", "cost", "machine", "asks", "age"):
         if sum(wide[name] + 2 for name in names) + _TITLE <= width:
             break
         names = [name for name in names if name != least]

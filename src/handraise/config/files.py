@@ -8,6 +8,7 @@ from stat import S_ISREG
 import platformdirs
 
 from handraise.config.reading import Layers
+from handraise.config.settings import StoreSettings
 from handraise.config.tables import SettingsRefused
 from handraise.config.telegram import TOKEN, TelegramSettings
 
@@ -61,28 +62,55 @@ def bot_token(settings: TelegramSettings, environ: Mapping[str, str]) -> str | N
 
 def read_token(file: Path) -> str:
     """The token in a file that only its owner can read; raises SettingsRefused, which doesn't repeat the text."""
-    try:
-        opened = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        raise SettingsRefused(
-            f"Can't read {file}, the file with the bot's token: {error.strerror}. Run: handraise telegram setup"
-        ) from error
-    try:
-        status = os.fstat(opened)
-        if not S_ISREG(status.st_mode) or status.st_size > _LARGEST_TOKEN:
-            raise SettingsRefused(
-                f"{file} isn't a file with a bot's token. It must contain the token and nothing else."
-            )
-        if status.st_mode & 0o077:
-            raise SettingsRefused(f"Other users can access {file}, which has the bot's token. Run: chmod 600 {file}")
-        if status.st_uid not in (os.geteuid(), 0):
-            raise SettingsRefused(f"{file}, which has the bot's token, belongs to another user. Make it your own.")
-        text = os.read(opened, _LARGEST_TOKEN).decode(errors="replace").strip()
-    finally:
-        os.close(opened)
+    text = _read_secret(
+        file, "the bot's token", "Run: handraise telegram setup", "It must contain the token and nothing else."
+    ).strip()
     if not TOKEN.fullmatch(text):
         raise SettingsRefused(f"{file} doesn't have a bot's token as BotFather gives it. Run: handraise telegram setup")
     return text
+
+
+def password_file(settings: StoreSettings, environ: Mapping[str, str]) -> Path | None:
+    """The file with the database's password."""
+    return None if settings.password_file is None else beside_settings(settings.password_file, environ)
+
+
+def database_password(settings: StoreSettings, environ: Mapping[str, str]) -> str | None:
+    """The password in its own file; None if it is elsewhere. Raises SettingsRefused, which doesn't repeat it."""
+    file = password_file(settings, environ)
+    return None if file is None else _read_password(file)
+
+
+def _read_password(file: Path) -> str:
+    text = _read_secret(
+        file,
+        "the database's password",
+        "Fix [store] password_file, or create the file.",
+        "It must contain the password and nothing else.",
+    )
+    password = text.rstrip("\r\n")
+    if not password or "\n" in password:
+        raise SettingsRefused(f"{file} must contain the database's password in one line, and nothing else.")
+    return password
+
+
+def _read_secret(file: Path, what: str, missing: str, content: str) -> str:
+    """The text of a file that only its owner can read; raises SettingsRefused, which doesn't repeat it."""
+    try:
+        opened = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise SettingsRefused(f"Can't read {file}, the file with {what}: {error.strerror}. {missing}") from error
+    try:
+        status = os.fstat(opened)
+        if not S_ISREG(status.st_mode) or status.st_size > _LARGEST_TOKEN:
+            raise SettingsRefused(f"{file} isn't a file with {what}. {content}")
+        if status.st_mode & 0o077:
+            raise SettingsRefused(f"Other users can access {file}, which has {what}. Run: chmod 600 {file}")
+        if status.st_uid not in (os.geteuid(), 0):
+            raise SettingsRefused(f"{file}, which has {what}, belongs to another user. Make it your own.")
+        return os.read(opened, _LARGEST_TOKEN).decode(errors="replace")
+    finally:
+        os.close(opened)
 
 
 def _read_of_project(path: Path) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
+from handraise.config.database import shared_database
 from handraise.config.settings import ProjectSettings, Settings
 from handraise.config.tables import (
     COUNTERPARTS,
@@ -28,6 +29,7 @@ from handraise.model.rules import Rule
 T = TypeVar("T", bound=Struct)
 
 _MODE = ("claude", "permission_mode")
+_DATABASE = ("store", "database")
 _SKIP = ("claude", "dangerously_skip_permissions")
 _SAME = (frozenset({_MODE, _SKIP}), frozenset({("telegram", "token"), ("telegram", "token_file")}))
 """Keys that say the same in different ways."""
@@ -207,4 +209,7 @@ def _shown(key: SettingKey, settings: Settings) -> object:
         value = getattr(value, name)
     if key.is_secret:
         return "set" if value else None
+    if key.path == _DATABASE and isinstance(value, str):
+        shared = shared_database(value)
+        return shared.shown if shared else value
     return value

@@ -1,51 +1,17 @@
 """What can be set: a value for each section and key, with its default. Reads no file."""
 
-import re
 from datetime import datetime
 from ipaddress import ip_address
-from pathlib import PurePosixPath
 from typing import Annotated, Literal
-from urllib.parse import unquote, urlsplit
 
 from msgspec import Meta, Struct, field
 
 from handraise import texts
+from handraise.config.database import SharedDatabase, read_database
 from handraise.config.telegram import TelegramSettings
 from handraise.model.projects import Options, Patience
 from handraise.model.rules import Decision, Rule
 from handraise.policy.patterns import read_pattern
-
-_SUPPORTED = "Use sqlite:///ABSOLUTE/PATH or an absolute path"
-_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*):")
-
-
-def database_file(location: str) -> str:
-    """The file of a URL or a path; it may begin with `~`. Raises ValueError with a sentence.
-
-    The sentence doesn't repeat the URL: it may contain a password.
-    """
-    scheme = _SCHEME.match(location)
-    if scheme is None:
-        path = location
-    elif scheme[1].lower() == "sqlite":
-        path = _path_of(location)
-    else:
-        raise ValueError(f"{scheme[1]} isn't supported. {_SUPPORTED}.")
-    if not path.startswith(("/", "~/")) or "\0" in path:
-        raise ValueError(f"This isn't a full path. {_SUPPORTED}.")
-    if path.endswith("/") or PurePosixPath(path).name in ("", ".", ".."):
-        raise ValueError(f"This is a folder, not a file. {_SUPPORTED}.")
-    return path if path.startswith("~") else f"/{path.lstrip('/')}"
-
-
-def _path_of(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.netloc:
-        raise ValueError(f"An SQLite URL can't have a host. {_SUPPORTED}.")
-    if parts.query or parts.fragment:
-        raise ValueError(f"An SQLite URL must end after the path. {_SUPPORTED}.")
-    return unquote(parts.path)
-
 
 Mode = Literal["default", "manual", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"]
 BYPASS: Mode = "bypassPermissions"
@@ -137,6 +103,7 @@ class WebSettings(Struct, frozen=True, forbid_unknown_fields=True):
                 raise ValueError(f"[web] trusted_addresses must be IP addresses. {each!r} isn't one.") from None
 
 
+Days = Annotated[float, Meta(gt=0, le=36500, description="days")]
 Mebibytes = Annotated[int, Meta(ge=16, le=1024 * 1024, description="MiB, at least 16")]
 
 
@@ -144,16 +111,30 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[store]`: where the hub keeps its data, for how long and how much."""
 
     database: Text | None = None
-    keep_days: Annotated[float, Meta(gt=0, le=36500, description="days")] | Literal["never", "for ever"] = 90.0
+    password_file: Text | None = None
+    keep_days: Days | Literal["never", "for ever"] = 90.0
+    keep_audit_days: Days | Literal["never"] = "never"
     max_database_mib: Mebibytes = 1024
     max_journals_mib: Mebibytes = 2048
 
     def __post_init__(self) -> None:
         if self.database is not None:
             try:
-                database_file(self.database)
+                found = read_database(self.database)
             except ValueError as error:
                 raise ValueError(f"[store] database: {error}") from None
+            if self.password_file is not None and isinstance(found, SharedDatabase) and found.has_password:
+                raise ValueError("[store] database has a password, and so has password_file. Remove it from the URL.")
+
+
+class MachineSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[machine]`: this computer, among those that share a database."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=60)] | None = None
+
+    def __post_init__(self) -> None:
+        if self.name is not None and (not self.name.isprintable() or self.name != self.name.strip()):
+            raise ValueError("[machine] name must not begin or end with a space, or have hidden characters.")
 
 
 class PushSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -170,7 +151,8 @@ class PushSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class LimitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[limits]`: how many sessions run at once, and how long they may be idle."""
 
-    parallel: Annotated[int, Meta(ge=1, le=1000)] = 8
+    parallel: Annotated[int, Meta(ge=0, le=1000)] = 8
+    """0: a gateway, which shows and answers sessions of other machines and runs none."""
     idle_seconds: Seconds = "never"
     move_seconds: Span = 30.0
 
@@ -225,6 +207,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     push: PushSettings = PushSettings()
     limits: LimitSettings = LimitSettings()
     store: StoreSettings = StoreSettings()
+    machine: MachineSettings = MachineSettings()
     telegram: TelegramSettings = TelegramSettings()
     written_rules: tuple[WrittenRule, ...] = field(default=(), name="rule")
 

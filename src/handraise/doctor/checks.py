@@ -48,6 +48,11 @@ class Finding(Struct, frozen=True):
     advice: str = ""
 
 
+def gateway() -> Finding:
+    """A hub that runs no sessions needs no Claude Code."""
+    return Finding("claude", "ok", t("doctor.claude.gateway"))
+
+
 async def check_claude(settings: ClaudeSettings) -> Finding:
     """Whether Claude Code starts, and is a version we tested."""
     try:
@@ -267,12 +272,13 @@ async def check_sandbox(settings: SandboxSettings) -> Finding:
     return Finding("sandbox", "ok", t("doctor.sandbox.on", preset=settings.preset))
 
 
-def check_secrets(file: Path, *, has_token: bool) -> Finding | None:
-    """Whether other users can read a token in the settings file."""
-    if not has_token or not file.exists() or not S_IMODE(file.stat().st_mode) & 0o044:
+def check_secrets(file: Path, *, has_token: bool, has_password: bool = False) -> Finding | None:
+    """Whether other users can read a token, or the database's password, in the settings file."""
+    if not (has_token or has_password) or not file.exists() or not S_IMODE(file.stat().st_mode) & 0o044:
         return None
     run = t("doctor.run", command=f"chmod 600 {file}")
-    return Finding("secrets", "warn", t("doctor.token_readable", file=file), run)
+    readable = t("doctor.token_readable", file=file) if has_token else t("doctor.password_readable", file=file)
+    return Finding("secrets", "warn", readable, run)
 
 
 def _address(state: Path) -> str | None:

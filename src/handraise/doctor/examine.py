@@ -1,6 +1,7 @@
 """Examines this machine, settings first, and reports every finding as text or JSON."""
 
 import asyncio
+import importlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ import msgspec
 from msgspec import Struct
 
 from handraise.client.state import state_folder
-from handraise.config.files import bot_token, load_layers, settings_file
+from handraise.config.database import database_file, shared_database
+from handraise.config.files import bot_token, database_password, load_layers, settings_file
 from handraise.config.reading import Effective, Layers, effective, over, read_layers
-from handraise.config.settings import Settings, database_file
+from handraise.config.settings import Settings
 from handraise.config.tables import SettingsRefused
 from handraise.doctor import checks
 from handraise.doctor.checks import Finding, Verdict
@@ -19,6 +21,8 @@ from handraise.doctor.telegram import check_telegram
 from handraise.hub.hub import DATABASE
 from handraise.model.projects import Project
 from handraise.texts import t, use
+
+_EXTRA = "pip install 'handraise[postgres]'"
 
 
 class Report(Struct, frozen=True):
@@ -53,12 +57,12 @@ async def examine(
     process = checks.running_hub(folder)
     elsewhere = _database_elsewhere(settings)
     has_token = settings.telegram.token is not None
+    shared = shared_database(settings.store.database)
+    has_password = shared is not None and shared.has_password and not environ.get("HANDRAISE_STORE_DATABASE")
     findings = [
         finding,
-        checks.check_secrets(settings_file(environ), has_token=has_token),
-        await checks.check_claude(settings.claude),
-        checks.check_login(settings.claude, environ, home),
-        await checks.check_sandbox(settings.sandbox),
+        checks.check_secrets(settings_file(environ), has_token=has_token, has_password=has_password),
+        *([checks.gateway()] if settings.limits.parallel == 0 else await _claude(settings, environ, home)),
         checks.check_hub(folder, process),
         checks.check_hooks(folder, process, _claude_folder(environ, home), Path(known.path) if known else project),
         checks.check_port(settings.web, hub_runs=process is not None),
@@ -66,12 +70,40 @@ async def examine(
         checks.check_state(folder),
         checks.check_disk(folder, checks.free_bytes(folder)),
         checks.check_database_folder(elsewhere) if elsewhere else None,
-        checks.check_database(elsewhere or folder / DATABASE),
+        *(
+            [checks.check_database(elsewhere or folder / DATABASE)]
+            if shared is None
+            else await _shared(settings, environ)
+        ),
         checks.check_pipes(settings.limits.parallel),
         checks.check_inotify(),
         *await _telegram(settings, environ),
     ]
     return Report(tuple(each for each in findings if each is not None), values)
+
+
+async def _claude(settings: Settings, environ: Mapping[str, str], home: Path) -> list[Finding]:
+    return [
+        await checks.check_claude(settings.claude),
+        checks.check_login(settings.claude, environ, home),
+        await checks.check_sandbox(settings.sandbox),
+    ]
+
+
+async def _shared(settings: Settings, environ: Mapping[str, str]) -> list[Finding]:
+    """Only who has a shared database imports what belongs to it."""
+    shared = shared_database(settings.store.database)
+    try:
+        database = importlib.import_module("handraise.doctor.database")
+        password = database_password(settings.store, environ)
+    except SettingsRefused as error:
+        return [Finding("database", "fail", str(error))]
+    except ModuleNotFoundError as error:
+        if error.name != "asyncpg":
+            raise
+        return [Finding("database", "fail", t("doctor.database.extra"), t("doctor.run", command=_EXTRA))]
+    findings: list[Finding] = await database.check_shared(shared, password)
+    return findings
 
 
 async def _telegram(settings: Settings, environ: Mapping[str, str]) -> list[Finding]:
@@ -91,8 +123,8 @@ def _folder(environ: Mapping[str, str]) -> Path:
 
 
 def _database_elsewhere(settings: Settings) -> Path | None:
-    database = settings.store.database
-    return Path(database_file(database)).expanduser() if database else None
+    file = database_file(settings.store.database)
+    return Path(file).expanduser() if file else None
 
 
 def _read(environ: Mapping[str, str], project: Path | None) -> tuple[Finding, Settings, tuple[Effective, ...]]:

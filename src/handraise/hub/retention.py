@@ -1,6 +1,7 @@
 """Retention: removes old items and journals by age and size, in small steps.
 
-Never the audit log, open asks, or the journal of a running Claude.
+Never open asks, or the journal of a running Claude. Old entries of the audit log are moved to a file, if that is set.
+Hubs that share a database may do it at the same time: each step starts where the last one ended, whoever did it.
 """
 
 import asyncio
@@ -14,8 +15,9 @@ from typing import Self
 
 from msgspec import Struct
 
+from handraise.hub.audit_file import AuditFile
 from handraise.model.sessions import Session
-from handraise.store.changes import Prune
+from handraise.store.changes import Prune, PruneAudit
 from handraise.store.interface import Store, StoreError
 
 MIB = 1024 * 1024
@@ -36,6 +38,7 @@ class RetentionLimits(Struct, frozen=True):
     days: float | None = 90
     database: int | None = 1024 * MIB
     journals: int | None = 2048 * MIB
+    audit_days: float | None = None
 
 
 class StoredRun(Struct, frozen=True):
@@ -64,11 +67,19 @@ def surplus(runs: Iterable[StoredRun], oldest: float | None, most: int | None) -
 class Retention:
     """Entered with `async with`: runs after a minute, then every hour."""
 
-    def __init__(self, store: Store, sessions: Path, clock: Callable[[], datetime], keep: RetentionLimits) -> None:
+    def __init__(
+        self,
+        store: Store,
+        sessions: Path,
+        clock: Callable[[], datetime],
+        keep: RetentionLimits,
+        audit_file: Path | None = None,
+    ) -> None:
         self._store = store
         self._sessions = sessions
         self._clock = clock
         self._keep = keep
+        self._audit = AuditFile(audit_file or sessions.parent / "audit" / "audit.jsonl")
 
     async def __aenter__(self) -> Self:
         self._task = asyncio.create_task(self._tidy_now_and_then())
@@ -84,6 +95,7 @@ class Retention:
         if self._keep.days is not None:
             await self._prune_up_to(await self._last_before(self._clock() - timedelta(days=self._keep.days)))
         await self._prune_to_size()
+        await self._move_audit()
         known = {session.id: session for session in await self._store.sessions()}
         await asyncio.to_thread(self._remove_journals, known)
 
@@ -112,9 +124,9 @@ class Retention:
     async def _prune_up_to(self, last: int) -> None:
         pruned, _ = await self._store.cursors()
         while pruned < last:
-            pruned = min(pruned + _STEP, last)
-            await self._store.apply([Prune(pruned)])
+            await self._store.apply([Prune(min(pruned + _STEP, last))])
             await asyncio.sleep(_PAUSE)
+            pruned, _ = await self._store.cursors()
 
     async def _prune_to_size(self) -> None:
         most = self._keep.database
@@ -124,6 +136,19 @@ class Retention:
                 log.warning("the database is over its limit, and nothing in it is old enough to remove")
                 return
             await self._prune_up_to(min(pruned + _STEP, newest - _LEFT))
+
+    async def _move_audit(self) -> None:
+        """Entries are on the disk before they leave the database."""
+        days = self._keep.audit_days
+        while days is not None:
+            found = await self._store.audit(after=0, until=self._clock() - timedelta(days=days), limit=_STEP)
+            newest = await self._store.audit(after=0, limit=1, newest_first=True)
+            old = [entry for entry in found if entry.number < newest[0].number]
+            if not old:
+                return
+            await asyncio.to_thread(self._audit.append, old)
+            await self._store.apply([PruneAudit(old[-1].number)])
+            await asyncio.sleep(_PAUSE)
 
     def _remove_journals(self, known: Mapping[str, Session]) -> None:
         days = self._keep.days

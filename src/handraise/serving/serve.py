@@ -225,7 +225,9 @@ def _app(
         no_sandbox=opened.wall.missing,
         unsafe_claude=lambda: opened.pool.unsafe_version,
         telegram_trouble=lambda: _telegram_state(config, bot).trouble,
+        hub_trouble=lambda: opened.trouble,
     )
+    streams.trouble = lambda: opened.trouble
     return WebApp(guard, login, streams, page, more)
 
 

@@ -128,6 +128,8 @@ class SaveMachine(Struct, frozen=True):
 
     machine: Machine
     at: datetime
+    quiet: bool = False
+    """Not published: nobody but this hub would read it."""
 
 
 class RenameMachine(Struct, frozen=True):
@@ -200,6 +202,15 @@ class Record(Struct, frozen=True):
     entry: Entry
 
 
+class PruneAudit(Struct, frozen=True):
+    """Deletes entries of the audit log up to and including this number, but never the newest: numbers aren't reused.
+
+    Only after they were written elsewhere.
+    """
+
+    up_to: int
+
+
 class Prune(Struct, frozen=True):
     """Deletes feed items up to and including this cursor, and the messages and settled asks that only they refer to.
 
@@ -236,6 +247,7 @@ Change = (
     | SpendCode
     | PruneTokens
     | Record
+    | PruneAudit
     | Prune
 )
 

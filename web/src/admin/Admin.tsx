@@ -1,6 +1,7 @@
 /** Administration: pages that are not needed every day, loaded on the first visit. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Later } from "../parts/Later";
+import { several } from "../store/machines";
 import { ADMIN } from "../store/place";
 import { t } from "../texts";
 
@@ -13,7 +14,7 @@ export function Admin({ page }: { page: string }) {
       <div class="admin-inner">
         <h1>{t("page.admin.title")}</h1>
         <nav class="admin-nav" ref={nav} aria-label={t("page.admin.title")}>
-          {ADMIN.map((each) => (
+          {ADMIN.filter((each) => each !== "machines" || several.value).map((each) => (
             <a key={each} data-inside href={`/admin/${each}`} aria-current={each === page ? "page" : undefined}>
               {t(`page.admin.page.${each}`)}
             </a>

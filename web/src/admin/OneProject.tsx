@@ -9,10 +9,12 @@ import { RuleForm } from "../rules/RuleForm";
 import { modeName } from "../sessions/modes";
 import { may } from "../store/desk";
 import { ask, post } from "../store/http";
+import { several } from "../store/machines";
 import { reveal } from "../text/reveal";
 import { dollars } from "../text/times";
 import { t } from "../texts";
 import { OptionsForm } from "./OptionsForm";
+import { ProjectPlaces } from "./ProjectPlaces";
 import type { Resource } from "./read";
 
 export function OneProject({ project, reading }: { project: Project; reading: Resource<Projects> }) {
@@ -24,11 +26,12 @@ export function OneProject({ project, reading }: { project: Project; reading: Re
       <header class="project-head">
         <div>
           <h2>{reveal(project.name)}</h2>
-          <p class="mono quiet-text">{reveal(project.path)}</p>
+          <p class="mono quiet-text">{reveal(project.path || (project.elsewhere?.[0]?.path ?? ""))}</p>
         </div>
         <p class="quiet-text">{summary(project.options)}</p>
       </header>
       <Unfolds title={t("admin.projects.options")}>{() => <OptionsForm key={JSON.stringify(project)} project={project} save={save} saved={saved} />}</Unfolds>
+      {several.value && <Unfolds title={t("admin.projects.places")}>{() => <ProjectPlaces project={project} save={(place) => reading.act(() => ask("PATCH", path, place))} />}</Unfolds>}
       <Unfolds title={rulesTitle(project.options.rules?.length ?? 0)}>{() => <ProjectRules project={project} save={save} />}</Unfolds>
       {may("admin") && <Unfolds title={t("admin.projects.files")}>{() => <ProjectFiles path={path} reading={reading} />}</Unfolds>}
     </section>

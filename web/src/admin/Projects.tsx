@@ -2,9 +2,11 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Projects } from "../generated/api";
-import { Field, SubmitForm, TextField } from "../parts/Form";
+import { Field, Select, SubmitForm, TextField } from "../parts/Form";
 import { may, projects } from "../store/desk";
 import { post } from "../store/http";
+import { byName, several } from "../store/machines";
+import { reveal } from "../text/reveal";
 import { t } from "../texts";
 import { OneProject } from "./OneProject";
 import { Loading, Trouble, useResource } from "./read";
@@ -31,11 +33,12 @@ export function ProjectsPage() {
   );
 }
 
-function AddProject({ add }: { add: (body: { path: string; name: string | null }) => Promise<boolean> }) {
+function AddProject({ add }: { add: (body: { path: string; name: string | null; machine: string | null }) => Promise<boolean> }) {
   const path = useSignal("");
   const name = useSignal("");
+  const machine = useSignal("");
   const submit = async () => {
-    if (await add({ path: path.value.trim(), name: name.value.trim() || null })) path.value = name.value = "";
+    if (await add({ path: path.value.trim(), name: name.value.trim() || null, machine: machine.value || null })) path.value = name.value = "";
   };
   return (
     <SubmitForm class="panel stack" submit={submit}>
@@ -47,6 +50,15 @@ function AddProject({ add }: { add: (body: { path: string; name: string | null }
         <Field label={t("admin.name")} hint={t("page.form.optional")}>
           <TextField value={name.value} change={(text) => (name.value = text)} />
         </Field>
+        {several.value && (
+          <Field label={t("page.machine.label")}>
+            <Select
+              value={machine.value || (byName.value.find((each) => each.here)?.id ?? "")}
+              change={(value) => (machine.value = value)}
+              options={byName.value.map((each) => [each.id, reveal(each.name)] as const)}
+            />
+          </Field>
+        )}
       </div>
       <div class="row-of-buttons">
         <button type="submit" class="primary">

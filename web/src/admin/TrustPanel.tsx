@@ -1,6 +1,7 @@
 /** Which directories are trusted, by whom, and how to revoke it. */
 import type { Trusts } from "../generated/api";
 import { Confirm } from "../parts/Confirm";
+import { MachineName } from "../parts/MachineName";
 import { Table } from "../parts/Table";
 import { may } from "../store/desk";
 import { ask } from "../store/http";
@@ -20,8 +21,10 @@ export function TrustPanel() {
       <Trouble reading={reading} />
       <Table label={t("admin.trust.title")} heads={[t("admin.trust.directory"), t("admin.trust.decision"), t("admin.created_by")]} acts>
         {list.map((each) => (
-          <tr key={each.directory}>
-            <td class="mono">{reveal(each.directory)}</td>
+          <tr key={`${each.machine} ${each.directory}`}>
+            <td>
+              <span class="mono">{reveal(each.directory)}</span> <MachineName of={{ machine: each.machine ?? "" }} />
+            </td>
             <td>{t(`admin.trust.level.${each.level}`)}</td>
             <td>
               {reveal(each.made_by)} <span class="quiet-text nowrap">{moment(each.made_at)}</span>

@@ -1,6 +1,7 @@
 /** The administration pages by their names. */
 import type { FunctionComponent } from "preact";
 import { AuditPage } from "./Audit";
+import { MachinesPage } from "./Machines";
 import { ProjectsPage } from "./Projects";
 import { RulesPage } from "./Rules";
 import { SettingsPage } from "./Settings";
@@ -11,6 +12,7 @@ export const PAGES: Record<string, FunctionComponent> = {
   projects: ProjectsPage,
   rules: RulesPage,
   tokens: TokensPage,
+  machines: MachinesPage,
   audit: AuditPage,
   statistics: StatisticsPage,
   settings: SettingsPage,

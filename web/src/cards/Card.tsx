@@ -7,6 +7,7 @@ import { enter } from "../hands/all";
 import { Hand } from "../hands/Hand";
 import { weightOf } from "../hands/weight";
 import { Unfolds } from "../parts/Folded";
+import { AwayNote } from "../parts/MachineName";
 import { Quoted } from "../parts/Quoted";
 import { may, sessionOf } from "../store/desk";
 import { chosen, current } from "../store/place";
@@ -61,12 +62,18 @@ function Whole({ ask, stage, where, fold }: { ask: Ask; stage: Stage; where: Whe
       <p class="unseen" role="status">
         {hand.refusal.value && refusalOf(hand.refusal.value)}
       </p>
+      {isWaiting(stage) && <AwayNote of={ask} about="card" />}
       <Progress ask={ask} stage={stage} />
       <Unfolds title={t("page.card.why")} tag="why">
         {() => <Why ask={ask} />}
       </Unfolds>
     </section>
   );
+}
+
+/** Whether an answer can be given, or is on its way. */
+function isWaiting(stage: Stage): boolean {
+  return stage.is === "open" || stage.is === "expired" || stage.is === "sending" || stage.is === "sent";
 }
 
 /** The ways to answer it, while it can be answered from here. */

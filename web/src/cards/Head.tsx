@@ -2,6 +2,7 @@
 import { useComputed } from "@preact/signals";
 import type { Ask } from "../feed/model";
 import { Icon } from "../parts/Icons";
+import { MachineName } from "../parts/MachineName";
 import { now } from "../store/clock";
 import { sessionOf } from "../store/desk";
 import { pathOf } from "../store/place";
@@ -48,6 +49,7 @@ function Asker({ ask, where }: { ask: Ask; where: Where }) {
         </a>
       )}
       {where === "inbox" && session && <span class="quiet-text">{basename(session.directory)}</span>}
+      {where === "inbox" && <MachineName of={ask} />}
       {(ask.agent || !session) && <span>{agentOf(ask)}</span>}
     </span>
   );

@@ -4,6 +4,7 @@ import { Icon } from "../parts/Icons";
 import { Quoted } from "../parts/Quoted";
 import { Alert } from "../parts/Alert";
 import { isMe, sessionOf } from "../store/desk";
+import { awayOf } from "../store/machines";
 import { sourceName } from "../text/names";
 import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
@@ -22,13 +23,18 @@ export function OutcomeLine({ ask, stage, named, unfold }: { ask: Ask; stage: St
           <Quoted text={lineOf(ask, stage)} />
           {named && session && <span class="quiet-text"> · {reveal(session.title)}</span>}
         </span>
-        {stage.is === "answered" && !stage.delivered && <span class="waiting">{t("page.card.undelivered")}</span>}
+        {stage.is === "answered" && !stage.delivered && <span class="waiting">{undelivered(ask)}</span>}
         {stage.is === "expired" && <span class="waiting">{t("page.card.answer_late")}</span>}
         <Icon name="down" />
       </button>
       <Alert text={stage.trouble} />
     </section>
   );
+}
+
+function undelivered(ask: Ask): string {
+  const away = awayOf(ask);
+  return away ? t("page.machine.undelivered", { name: reveal(away.name) }) : t("page.card.undelivered");
 }
 
 /** The hub's words, with place and time. */

@@ -2,10 +2,12 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../parts/Icons";
+import { AwayNote, awayReason } from "../parts/MachineName";
 import { Markdown } from "../parts/Markdown";
 import type { Preview, Session } from "../feed/model";
 import { may, openBySession, ready, sessionOf } from "../store/desk";
 import { post } from "../store/http";
+import { awayOf } from "../store/machines";
 import { connection } from "../store/stream";
 import { conversation, loadOlder, type Conversation } from "../store/timelines";
 import { isOurs, neverAsks } from "../sessions/state";
@@ -37,11 +39,17 @@ function OpenChat({ session }: { session: Session }) {
   return (
     <main class={bypass ? "chat bypass" : "chat"} tabIndex={-1}>
       <SessionHead session={session} />
+      <AwayNote of={session} about="session" />
       {bypass && (
         <div class="bypass-sign" role="note">
           <Icon name="warning" />
           <strong>{t("page.chat.bypass")}</strong>
-          <button type="button" disabled={!may("admin")} onClick={() => void post(`/api/sessions/${encodeURIComponent(session.id)}/mode`, { mode: "default" }).catch(() => undefined)}>
+          <button
+            type="button"
+            disabled={!may("admin") || awayReason(session) !== undefined}
+            title={awayReason(session)}
+            onClick={() => void post(`/api/sessions/${encodeURIComponent(session.id)}/mode`, { mode: "default" }).catch(() => undefined)}
+          >
             {t("page.chat.bypass_leave")}
           </button>
         </div>
@@ -76,6 +84,7 @@ function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
   useCountNews(talk, () => (news.value = reading.atEnd ? 0 : news.peek() + 1));
 
   const asks = openBySession.value.get(session.id)?.length ?? 0;
+  const isAway = awayOf(session) !== undefined;
   const scrolled = () => {
     reading.moved();
     if (reading.atEnd) news.value = 0;
@@ -89,8 +98,8 @@ function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
             <Block key={entries[0]?.key} entries={entries} late={at < blocks.length - SOON} />
           ))}
           <Previews talk={talk} />
-          {session.phase === "working" && !asks && !session.dialog && !talk.previews.value.length && <p class="event working">{t("page.chat.working")}</p>}
-          {session.phase === "queued" && session.open_asks === 0 && <p class="event">{t("page.chat.queued")}</p>}
+          {session.phase === "working" && !isAway && !asks && !session.dialog && !talk.previews.value.length && <p class="event working">{t("page.chat.working")}</p>}
+          {session.phase === "queued" && !isAway && session.open_asks === 0 && <p class="event">{t("page.chat.queued")}</p>}
         </div>
       </div>
       {away && <JumpPill asks={asks} news={news.value} jump={() => reading.toEnd()} />}

@@ -7,8 +7,10 @@ import { Alert } from "../parts/Alert";
 import { SubmitForm } from "../parts/Form";
 import { Icon } from "../parts/Icons";
 import { may } from "../store/desk";
+import { NotDone, TakeBack } from "./NotDone";
 import { dropDraft, useDraft } from "../store/drafts";
 import { explainError, get, post, Refused } from "../store/http";
+import { awayOf } from "../store/machines";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
 import { PickPictures, Pictures, usePictures, type Attachments } from "./Pictures";
@@ -22,7 +24,8 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
   useEffect(() => grow(field.current), [text]);
   return (
     <div class="composer" {...pictures.drop}>
-      <NotReceived waiting={waiting} />
+      <NotDone session={session} />
+      <NotReceived session={session} waiting={waiting} />
       <Alert text={trouble.value} />
       <Pictures pictures={pictures} />
       <SubmitForm class="say" submit={send}>
@@ -77,7 +80,8 @@ function useSend(session: Session, text: string, pictures: Attachments, clear: (
   return { busy, trouble, send };
 }
 
-function NotReceived({ waiting }: { waiting: readonly ItemOf<"said">[] }) {
+function NotReceived({ session, waiting }: { session: Session; waiting: readonly ItemOf<"said">[] }) {
+  const away = awayOf(session) !== undefined;
   return (
     <>
       {waiting.map((item) => (
@@ -85,6 +89,7 @@ function NotReceived({ waiting }: { waiting: readonly ItemOf<"said">[] }) {
           <Icon name="clock" />
           <span class="not-taken-text">{reveal(item.text)}</span>
           <span class="quiet-text">{t("page.chat.not_received")}</span>
+          {away && may("approver") && <TakeBack path={`/api/says/${encodeURIComponent(item.say)}`} />}
         </div>
       ))}
     </>

@@ -4,6 +4,7 @@ import type { ActionEntry, Denial } from "../feed/timeline";
 import { Alert } from "../parts/Alert";
 import { Confirm } from "../parts/Confirm";
 import { Machine } from "../parts/Folded";
+import { awayReason } from "../parts/MachineName";
 import { now } from "../store/clock";
 import { may, sessionOf } from "../store/desk";
 import { explainError, post } from "../store/http";
@@ -36,6 +37,7 @@ function AllowIt({ entry, denial: { item } }: { entry: ActionEntry; denial: Deni
   const session = item.session === null ? undefined : sessionOf(item.session);
   const late = item.allowable_until == null || now.value >= Date.parse(item.allowable_until);
   if (!session || session.ended || late || !may("approver")) return null;
+  const away = awayReason(session);
   const allow = () => {
     sent.value = true;
     trouble.value = null;
@@ -48,7 +50,8 @@ function AllowIt({ entry, denial: { item } }: { entry: ActionEntry; denial: Deni
     <>
       <Machine text={JSON.stringify(entry.started.input, null, 2)} label={t("page.chat.input")} evidence />
       <p class="quiet-text">{t("page.chat.allow_hint")}</p>
-      <Confirm label={t("page.chat.allow_it")} really={t("page.chat.allow_once")} act={allow} disabled={sent.value} />
+      <Confirm label={t("page.chat.allow_it")} really={t("page.chat.allow_once")} act={allow} disabled={sent.value || away !== undefined} />
+      {away && <p class="quiet-text">{away}</p>}
       <Alert text={trouble.value} />
     </>
   );

@@ -2,7 +2,7 @@
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Card } from "../cards/Card";
-import type { ItemOf } from "../feed/model";
+import type { Instruction, ItemOf } from "../feed/model";
 import { isRead, isRetry, type TimelineEntry } from "../feed/timeline";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Markdown } from "../parts/Markdown";
@@ -69,6 +69,8 @@ const One = memo(({ entry }: { entry: TimelineEntry }) => {
       return <TurnEnd item={entry.item} />;
     case "notice":
       return <p class={`event ${entry.item.level}`}>{reveal(entry.item.text)}</p>;
+    case "undone":
+      return <p class="event warning">{t("page.machine.undone", { what: t(`page.machine.instruction.${entry.given.kind as Instruction["kind"]}`), reason: reveal(entry.item.reason) })}</p>;
     case "begun":
       return (
         <p class="event">

@@ -1,11 +1,9 @@
 /** The dialogs of a session: rename it, change its model, fork it, stop it. */
-import { useSignal, type Signal } from "@preact/signals";
 import type { Session } from "../feed/model";
-import { Alert } from "../parts/Alert";
 import { Dialog } from "../parts/Dialog";
-import { SubmitForm, Suggestions, TextArea, TextField } from "../parts/Form";
+import { TextDialog } from "../parts/TextDialog";
 import { MODELS } from "../sessions/modes";
-import { ask, explainError, post } from "../store/http";
+import { ask, post } from "../store/http";
 import { go, pathOf } from "../store/place";
 import { t } from "../texts";
 
@@ -23,7 +21,8 @@ export function SessionDialog({ name, session, run, close }: SessionDialogProps)
   const setModel = (model: string) => post(`${path}/model`, { model: model.trim() });
   const fork = async (say: string) => {
     const made = await post<Session>(`${path}/fork`, { say });
-    go(pathOf({ view: "session", id: made.id }));
+    // On a machine that is away, it is forked later.
+    if (made.id !== session.id) go(pathOf({ view: "session", id: made.id }));
   };
   switch (name) {
     case "rename":
@@ -60,58 +59,4 @@ function StopDialog({ stop, close }: { stop: () => void; close: () => void }) {
       </div>
     </Dialog>
   );
-}
-
-interface TextDialogProps {
-  title: string;
-  hint?: string;
-  first?: string;
-  long?: boolean;
-  button: string;
-  suggestions?: readonly string[];
-  close: () => void;
-  submit: (text: string) => Promise<unknown>;
-}
-
-/** Asks for one text, and stays open until the hub has accepted it. */
-function TextDialog({ title, hint, first = "", long = false, button, suggestions, close, submit }: TextDialogProps) {
-  const text = useSignal(first);
-  const { busy, trouble, send } = useSubmit(text, submit, close);
-  const common = { required: true, autofocus: true, "aria-label": title, value: text.value, change: (next: string) => (text.value = next) };
-  return (
-    <Dialog title={title} close={close}>
-      <SubmitForm class="stack" submit={send}>
-        {hint && <p>{hint}</p>}
-        {long ? <TextArea rows={4} {...common} /> : <TextField list={suggestions ? "choices" : undefined} {...common} />}
-        {suggestions && <Suggestions id="choices" values={suggestions} />}
-        <Alert text={trouble.value} />
-        <div class="row-of-buttons">
-          <button type="submit" class="primary" disabled={busy.value || !text.value.trim()}>
-            {button}
-          </button>
-          <button type="button" class="quiet" onClick={close}>
-            {t("page.cancel")}
-          </button>
-        </div>
-      </SubmitForm>
-    </Dialog>
-  );
-}
-
-function useSubmit(text: Signal<string>, submit: (text: string) => Promise<unknown>, close: () => void) {
-  const trouble = useSignal<string | null>(null);
-  const busy = useSignal(false);
-  const send = async () => {
-    if (busy.value) return;
-    busy.value = true;
-    try {
-      await submit(text.value);
-      close();
-    } catch (error) {
-      trouble.value = explainError(error);
-    } finally {
-      busy.value = false;
-    }
-  };
-  return { busy, trouble, send };
 }

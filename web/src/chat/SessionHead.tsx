@@ -4,6 +4,7 @@ import type { Session } from "../feed/model";
 import { Alert } from "../parts/Alert";
 import { Tick } from "../parts/Form";
 import { Icon } from "../parts/Icons";
+import { awayReason, MachineName } from "../parts/MachineName";
 import { Menu } from "../parts/Menu";
 import { ModeChoices } from "../sessions/modes";
 import { groupOf, isAlarm, isOurs, stateOf } from "../sessions/state";
@@ -55,6 +56,7 @@ function Name({ session }: { session: Session }) {
         <p class="session-facts">
           <span class={isAlarm(session) ? "trouble" : undefined}>{state}</span>
           {session.terminal && <span>{t("page.sessions.terminal", { host: session.terminal })}</span>}
+          <MachineName of={session} />
           <span title={session.directory}>{basename(session.directory)}</span>
           {session.model && <span class="wide-only">{reveal(session.model)}</span>}
           {session.cost_usd > 0 && <span>{dollars(session.cost_usd)}</span>}
@@ -100,11 +102,12 @@ function Origin({ id }: { id: string }) {
 
 function Actions({ session, dialog, run }: { session: Session; dialog: Signal<DialogName | null>; run: Run }) {
   const path = `/api/sessions/${encodeURIComponent(session.id)}`;
+  const away = awayReason(session);
   return (
     <div class="session-acts">
       {isOurs(session) && !session.ended && <ModeSelect session={session} run={run} class="mode wide-only" />}
       {isOurs(session) && session.phase === "working" && (
-        <button type="button" disabled={!may("approver")} title={`${t("page.chat.interrupt")} (i)`} onClick={() => run(post(`${path}/interrupt`))}>
+        <button type="button" disabled={!may("approver") || away !== undefined} title={away ?? `${t("page.chat.interrupt")} (i)`} onClick={() => run(post(`${path}/interrupt`))}>
           <Icon name="pause" /> {t("page.chat.interrupt")}
         </button>
       )}
@@ -130,6 +133,7 @@ function Actions({ session, dialog, run }: { session: Session; dialog: Signal<Di
 }
 
 function ModeSelect({ session, run, class: name }: { session: Session; run: Run; class: string }) {
+  const away = awayReason(session);
   const change = (event: Event) => {
     const select = event.currentTarget as HTMLSelectElement;
     const mode = select.value;
@@ -138,15 +142,16 @@ function ModeSelect({ session, run, class: name }: { session: Session; run: Run;
     run(post(`/api/sessions/${encodeURIComponent(session.id)}/mode`, { mode }));
   };
   return (
-    <select class={name} aria-label={t("page.mode.label")} value={session.mode} disabled={!may("admin")} onChange={change}>
+    <select class={name} aria-label={t("page.mode.label")} value={session.mode} disabled={!may("admin") || away !== undefined} title={away} onChange={change}>
       <ModeChoices and={session.mode} runs={session.phase !== "queued"} />
     </select>
   );
 }
 
 function MenuItems({ session, run, choose }: { session: Session; run: Run; choose: (name: DialogName) => void }) {
-  const item = (name: DialogName, role: "approver" | "admin", tag = "quiet") => (
-    <button type="button" class={tag} disabled={!may(role)} onClick={() => choose(name)}>
+  const away = awayReason(session);
+  const item = (name: DialogName, role: "approver" | "admin", tag = "quiet", reason?: string) => (
+    <button type="button" class={tag} disabled={!may(role) || reason !== undefined} title={reason} onClick={() => choose(name)}>
       {t(`page.chat.menu.${name}`)}
     </button>
   );
@@ -158,7 +163,7 @@ function MenuItems({ session, run, choose }: { session: Session; run: Run; choos
         </div>
       )}
       {isOurs(session) && item("rename", "approver")}
-      {isOurs(session) && !session.ended && item("model", "admin")}
+      {isOurs(session) && !session.ended && item("model", "admin", "quiet", away)}
       {isOurs(session) && item("fork", "admin")}
       {isOurs(session) && !session.ended && item("stop", "admin", "quiet danger")}
       <Tick checked={everything.value} change={(checked) => (everything.value = checked)}>

@@ -13,6 +13,8 @@ export type {
   Choices,
   Evidence,
   Form,
+  Instruction,
+  MachineSummary,
   Permission,
   Plan,
   Project,
@@ -35,6 +37,10 @@ export type Content =
   | api.FeedTurnEnded
   | api.FeedSaid
   | api.FeedSaidTaken
+  | api.FeedSaidWithdrawn
+  | api.FeedInstructionGiven
+  | api.FeedInstructionSettled
+  | api.FeedMachineChanged
   | api.FeedText
   | api.FeedThinking
   | api.FeedActionStarted

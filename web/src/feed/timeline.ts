@@ -35,6 +35,7 @@ export type TimelineEntry =
   | (Placed & { readonly kind: "ask"; readonly ask: string })
   | (Placed & { readonly kind: "turn"; readonly item: ItemOf<"turn.ended"> })
   | (Placed & { readonly kind: "notice"; readonly item: ItemOf<"notice"> })
+  | (Placed & { readonly kind: "undone"; readonly item: ItemOf<"instruction.settled">; readonly given: ItemOf<"instruction.given"> })
   | (Placed & { readonly kind: "begun"; readonly item: ItemOf<"session.started"> })
   | (Placed & { readonly kind: "ended"; readonly item: ItemOf<"session.ended"> })
   | (Placed & { readonly kind: "mode"; readonly mode: string })
@@ -69,6 +70,7 @@ export class Timeline {
   private readonly place = new Map<string, number>();
   private readonly parents = new Map<string, string>();
   private readonly messages = new Map<string, ItemOf<"said">>();
+  private readonly given = new Map<string, ItemOf<"instruction.given">>();
   private readonly begins: ReadonlySet<number>;
   private mode: string | null = null;
   private size = 0;
@@ -133,7 +135,17 @@ export class Timeline {
       case "frame":
         return this.put({ ...placed, kind: "frame", item }, null);
       default:
-        return;
+        return this.addElsewhere(item);
+    }
+  }
+
+  /** What was asked of a session on another machine, and what was taken back. */
+  private addElsewhere(item: Item): void {
+    if (item.type === "said.withdrawn") this.waiting = this.waiting.filter((each) => each.say !== item.say);
+    else if (item.type === "instruction.given") this.given.set(item.instruction, item);
+    else if (item.type === "instruction.settled") {
+      const given = this.given.get(item.instruction);
+      if (given && item.state === "refused") this.put({ key: item.cursor, at: item.at, kind: "undone", item, given }, null);
     }
   }
 

@@ -4,6 +4,7 @@ import { Card } from "../cards/Card";
 import { agentOf, Waited } from "../cards/Head";
 import type { Ask } from "../feed/model";
 import { Icon } from "../parts/Icons";
+import { machineLabel } from "../parts/MachineName";
 import { Quoted } from "../parts/Quoted";
 import { may, sessionOf } from "../store/desk";
 import { chosen } from "../store/place";
@@ -100,5 +101,7 @@ function Together({ asks, shown }: { asks: readonly Ask[]; shown: Ask }) {
 function ownerOf(ask: Ask): string {
   const session = sessionOf(ask.session);
   const names = session ? [reveal(session.title), basename(session.directory)] : [];
+  const machine = machineLabel(ask);
+  if (machine) names.push(machine);
   return [...names, ...(ask.agent || !session ? [agentOf(ask)] : [])].join(" · ");
 }

@@ -1,10 +1,13 @@
 /** Everything that needs a person, from all sessions: oldest first, one open, the others one line each. */
 import { computed } from "@preact/signals";
 import { Card } from "../cards/Card";
+import { Select } from "../parts/Form";
 import { Icon } from "../parts/Icons";
+import { Quoted } from "../parts/Quoted";
 import { askOf, justSettled, me, missedAsks, openAsks, ready, sessions } from "../store/desk";
 import { ask } from "../store/http";
-import { chosen, current, pathOf, place } from "../store/place";
+import { byName, inboxMachine, isInInbox, machines, several } from "../store/machines";
+import { chosen, current, inboxAsks, pathOf, place } from "../store/place";
 import { connection } from "../store/stream";
 import { batch, forgetBatch, type BatchOutcome } from "../store/together";
 import { isAlarm, stateOf } from "../sessions/state";
@@ -15,19 +18,21 @@ import { AskList } from "./AskList";
 const working = computed(() => [...sessions.value.values()].filter((session) => session.phase === "working" && !session.ended).length);
 
 export function Inbox() {
-  const asks = openAsks.value;
-  const missed = missedAsks.value;
+  const asks = inboxAsks.value;
+  const missed = missedAsks.value.filter(isInInbox);
   return (
     <main class="inbox scrolls" tabIndex={-1}>
       <div class="measure">
         <header class="inbox-head">
           <h1>{t("page.inbox.title")}</h1>
           {asks.length > 0 && <p class="needs-text">{t("page.inbox.waiting", { count: asks.length })}</p>}
+          <MachineFilter />
         </header>
         <Alarms />
         <AskList asks={asks} open={current.value} />
         <Dialogs />
-        {asks.length === 0 && !dialogs.value.length && <Nothing />}
+        {asks.length === 0 && openAsks.value.length > 0 && <NothingThere />}
+        {openAsks.value.length === 0 && !dialogs.value.length && <Nothing />}
         <JustNow />
         <HookOffer />
         {missed.length > 0 && (
@@ -40,6 +45,26 @@ export function Inbox() {
         )}
       </div>
     </main>
+  );
+}
+
+/** Whose requests to show, if there are several machines. */
+function MachineFilter() {
+  if (!several.value) return null;
+  const options = [["", t("page.machine.all")], ...byName.value.map((each) => [each.id, reveal(each.name)] as const)] as const;
+  return <Select class="machine-filter" aria-label={t("page.machine.label")} value={inboxMachine.value} change={(value) => (inboxMachine.value = value)} options={options} />;
+}
+
+/** The filter hides everything that waits. */
+function NothingThere() {
+  const name = reveal(machines.value.get(inboxMachine.value)?.name ?? "");
+  return (
+    <p class="empty">
+      <Quoted text={t("page.machine.nothing", { name })} />{" "}
+      <button type="button" class="more" onClick={() => (inboxMachine.value = "")}>
+        {t("page.machine.show_all")}
+      </button>
+    </p>
   );
 }
 

@@ -4,6 +4,8 @@ import { basename } from "../text/paths";
 import { Field, Select } from "../parts/Form";
 import { Icon } from "../parts/Icons";
 import { sessions } from "../store/desk";
+import { byName, several } from "../store/machines";
+import { reveal } from "../text/reveal";
 import { dollars } from "../text/times";
 import { t } from "../texts";
 import { COSTS, countSet, HOURS, NO_FILTERS, ORDERS, type Filters, type Order } from "./filters";
@@ -34,7 +36,7 @@ export function Filter() {
 }
 
 function Narrow({ count }: { count: number }) {
-  const { directory, cost, hours, order } = filters.value;
+  const { directory, machine, cost, hours, order } = filters.value;
   return (
     <div class="narrow">
       <Field label={t("page.new_session.project")}>
@@ -44,6 +46,11 @@ function Narrow({ count }: { count: number }) {
           options={[["", t("page.sessions.all_projects")], ...directories.value.map((each) => [each, basename(each)] as const)]}
         />
       </Field>
+      {several.value && (
+        <Field label={t("page.machine.label")}>
+          <Select value={machine} change={(value) => set({ machine: value })} options={[["", t("page.machine.all")], ...byName.value.map((each) => [each.id, reveal(each.name)] as const)]} />
+        </Field>
+      )}
       <Field label={t("page.sessions.cost.label")}>
         <Select value={cost} change={(value) => set({ cost: Number(value) })} options={COSTS.map((each) => [each, costOf(each)])} />
       </Field>

@@ -1,10 +1,12 @@
 /** The sessions: those that need a person first, with the question itself as the row's text. */
 import { computed, signal, useComputed } from "@preact/signals";
 import type { Ask, Session } from "../feed/model";
+import { MachineName } from "../parts/MachineName";
 import { memo } from "../parts/memo";
 import { Quoted } from "../parts/Quoted";
 import { now } from "../store/clock";
 import { lastLines, openBySession, ready, sessions } from "../store/desk";
+import { awayOf } from "../store/machines";
 import { pathOf, place } from "../store/place";
 import { connection } from "../store/stream";
 import { basename } from "../text/paths";
@@ -101,6 +103,7 @@ const SessionRow = memo(({ session, group, asks }: { session: Session; group: Se
             {neverAsks(session) && <span class="bypass-mark">{t("page.sessions.bypass")}</span>}
             {state && <span>{state}</span>}
             {session.terminal && <span>{t("page.sessions.terminal", { host: session.terminal })}</span>}
+            <MachineName of={session} />
             <span>{basename(session.directory)}</span>
             {session.cost_usd > 0 && <span>{dollars(session.cost_usd)}</span>}
           </span>
@@ -113,6 +116,8 @@ const SessionRow = memo(({ session, group, asks }: { session: Session; group: Se
 /** The state, if the group's name doesn't say it. */
 function special(session: Session, group: SessionGroup, asks: readonly Ask[]): string {
   if (connection.value.state === "offline" && !session.ended) return t("page.sessions.reconnecting");
+  // What it does there is not known.
+  if (awayOf(session) && !session.ended && !asks.length) return "";
   const state = stateOf(session, asks, sessions.value.values(), now.value);
   if (session.ended) return group === "ended" && session.ended.how === "finished" ? "" : state;
   return state === textOr(`card.session.state.${group}`, "") ? "" : state;

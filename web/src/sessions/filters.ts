@@ -4,6 +4,8 @@ import type { Session } from "../feed/model";
 export interface Filters {
   words: string;
   directory: string;
+  /** A machine's ID; empty for any. */
+  machine: string;
   /** At least this many dollars. */
   cost: number;
   /** Changed within this many hours; 0 for any time. */
@@ -13,19 +15,20 @@ export interface Filters {
 
 export type Order = "recent" | "cost" | "age";
 
-export const NO_FILTERS: Filters = { words: "", directory: "", cost: 0, hours: 0, order: "recent" };
+export const NO_FILTERS: Filters = { words: "", directory: "", machine: "", cost: 0, hours: 0, order: "recent" };
 export const COSTS = [0, 0.1, 1, 10];
 export const HOURS = [0, 1, 24, 24 * 7];
 export const ORDERS: Order[] = ["recent", "cost", "age"];
 
 /** How many are set, besides the search text. */
-export function countSet({ directory, cost, hours, order }: Filters): number {
-  return [directory !== "", cost > 0, hours > 0, order !== "recent"].filter(Boolean).length;
+export function countSet({ directory, machine, cost, hours, order }: Filters): number {
+  return [directory !== "", machine !== "", cost > 0, hours > 0, order !== "recent"].filter(Boolean).length;
 }
 
 /** `says` is the row's text besides its title. */
 export function fits(session: Session, filters: Filters, says: string, now: number): boolean {
   if (filters.directory && session.directory !== filters.directory) return false;
+  if (filters.machine && session.machine !== filters.machine) return false;
   if (session.cost_usd < filters.cost) return false;
   if (filters.hours && now - Date.parse(session.changed_at) > filters.hours * 3_600_000) return false;
   const text = `${session.title} ${session.directory} ${session.id} ${says}`.toLowerCase();

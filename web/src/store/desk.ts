@@ -5,6 +5,7 @@ import { changeAsks, changeSessions, learnAsk, NO_ASKS, type KnownAsks } from ".
 import type { Actor, Ask, Item, Project, Session, Settlement, ToolTraits } from "../feed/model";
 import { get, Refused } from "./http";
 import { useLanguage } from "./language";
+import { machines, readMachines, takeMachineItem } from "./machines";
 
 export type Standing = "loading" | "out" | "in";
 
@@ -93,17 +94,19 @@ export function may(role: "approver" | "admin"): boolean {
 
 /** Reads everything again. Returns the cursor to follow the feed from. */
 export async function readSnapshot(): Promise<number> {
-  const [who, listed, inbox, missed, places] = await Promise.all([
+  const [who, listed, inbox, missed, places, computers] = await Promise.all([
     readMe(),
     readSessions(),
     readOpen(),
     get<AsksPage>(`/api/asks?state=expired&order=newest&limit=${MISSED}`),
     get<Projects>("/api/projects"),
+    readMachines(),
   ]);
   batch(() => {
     me.value = who;
     standing.value = "in";
     projects.value = places.projects;
+    machines.value = new Map(computers.map((machine) => [machine.id, machine]));
     sessions.value = new Map(listed.sessions.map((session) => [session.id, session]));
     lastLines.value = new Map(listed.sessions.map((session) => [session.id, session.last_line]));
     // What is settled stays settled, and in its conversation; what is open is what the hub says.
@@ -153,6 +156,7 @@ export function takeItems(items: readonly Item[]): void {
       sessions.value = changeSessions(sessions.value, item);
       if (item.type === "ask.settled") noteSettled(item.ask, item.settlement);
       known.value = changeAsks(known.value, item);
+      takeMachineItem(item);
       noteLine(item);
       if (item.session !== null && !sessions.value.has(item.session)) strangers.add(item.session);
     }

@@ -2,10 +2,11 @@
 import { computed, effect, signal } from "@preact/signals";
 import { sameOf } from "../inbox/same";
 import { openAsks, openBySession } from "./desk";
+import { isInInbox } from "./machines";
 
 export type Place = { view: "inbox" } | { view: "sessions" } | { view: "session"; id: string } | { view: "admin"; page: string };
 
-export const ADMIN = ["projects", "rules", "tokens", "audit", "statistics", "settings"] as const;
+export const ADMIN = ["projects", "rules", "tokens", "machines", "audit", "statistics", "settings"] as const;
 
 export const place = signal<Place>(read(location.pathname));
 /** The card that keys go to, if the person moved there; the first open one otherwise. */
@@ -13,16 +14,22 @@ export const chosen = signal<string | null>(null);
 /** The session that the chat tab goes back to. */
 export const lastSession = signal<string | null>(null);
 
+/** The requests that the inbox shows. */
+export const inboxAsks = computed(() => openAsks.value.filter(isInInbox));
+
 /** The cards of the current conversation. */
 const own = computed(() => (place.value.view === "session" ? (openBySession.value.get(place.value.id) ?? []).map((ask) => ask.id) : []));
 
 /** Open asks, with identical ones side by side. */
 const lined = computed(() => sameOf(openAsks.value).flatMap((same) => same.asks.map((ask) => ask.id)));
 
+/** Those that the inbox shows: keys never reach one that its filter hides. */
+const shown = computed(() => sameOf(inboxAsks.value).flatMap((same) => same.asks.map((ask) => ask.id)));
+
 /** The cards that keys can reach from here, in order. */
 export const reachable = computed(() => {
   const here = place.value;
-  if (here.view === "inbox") return lined.value;
+  if (here.view === "inbox") return shown.value;
   return here.view === "session" ? [...own.value, ...lined.value.filter((id) => !own.value.includes(id))] : [];
 });
 

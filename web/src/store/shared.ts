@@ -3,7 +3,7 @@
  * A browser opens only six connections to a hub without TLS, for all its tabs together.
  */
 
-export type FeedEvent = { type: "opened"; after: number } | { type: "item" | "preview"; data: string } | { type: "ping" | "reset" | "lost" };
+export type FeedEvent = { type: "opened"; after: number } | { type: "item" | "preview" | "trouble"; data: string } | { type: "ping" | "reset" | "lost" };
 /** What tabs send each other: what the hub sent, or where a tab needs it from. */
 type TabMessage = FeedEvent | { type: "want"; after: number };
 
@@ -54,6 +54,7 @@ export class SharedFeed {
       this.receive({ type: "item", data: event.data });
     };
     source.addEventListener("preview", (event) => this.receive({ type: "preview", data: (event as MessageEvent<string>).data }));
+    source.addEventListener("trouble", (event) => this.receive({ type: "trouble", data: (event as MessageEvent<string>).data }));
     source.addEventListener("ping", () => this.receive({ type: "ping" }));
     source.addEventListener("reset", () => this.receive({ type: "reset" }));
   }

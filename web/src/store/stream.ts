@@ -1,7 +1,7 @@
 /** The live feed, as this tab receives it. It remembers its cursor, and reconnects by itself. */
 import { signal } from "@preact/signals";
 import type { Item, Preview } from "../feed/model";
-import { readSnapshot, standing, takeItems } from "./desk";
+import { me, readSnapshot, standing, takeItems } from "./desk";
 import { get, Refused } from "./http";
 import { SharedFeed, type FeedEvent } from "./shared";
 import { followTimelines, forgetTimelines, showPreview } from "./timelines";
@@ -79,6 +79,9 @@ class LiveFeed {
         break;
       case "preview":
         showPreview(JSON.parse(event.data) as Preview);
+        break;
+      case "trouble":
+        me.value = me.value && { ...me.value, hub_trouble: (JSON.parse(event.data) as { trouble: string }).trouble };
         break;
       case "reset":
         void this.begin();

@@ -27,6 +27,7 @@ from handraise.store.changes import (
     GiveInstruction,
     OpenAsk,
     Prune,
+    PruneAudit,
     PruneTokens,
     PublishItems,
     QueueSay,
@@ -132,8 +133,8 @@ class Shelves(Struct):
                 return self._take_instruction(wanted_id, epoch)
             case SettleInstruction():
                 return self._settle_instruction(change)
-            case SaveMachine(claimed, at):
-                self._put_machine(claimed, at)
+            case SaveMachine(claimed, at, quiet):
+                self._put_machine(claimed, at, quiet=quiet)
             case RenameMachine(renamed, name, at):
                 return self._rename(renamed, name, at)
             case ForgetMachine(forgotten, at):
@@ -155,6 +156,8 @@ class Shelves(Struct):
                 return self._prune_tokens(codes, others)
             case Record(entry):
                 self._record(entry)
+            case PruneAudit(up_to):
+                return self._prune_audit(up_to)
             case Prune(up_to):
                 return self._prune(min(up_to, self.newest))
             case _:
@@ -307,9 +310,10 @@ class Shelves(Struct):
         """It goes away by itself."""
         self._put_machine(structs.replace(self.machines[machine], away_since=at), at)
 
-    def _put_machine(self, machine: Machine, at: datetime) -> None:
+    def _put_machine(self, machine: Machine, at: datetime, *, quiet: bool = False) -> None:
         self.machines[machine.id] = machine
-        self._publish(None, at, contents.machine_changed(machine))
+        if not quiet:
+            self._publish(None, at, contents.machine_changed(machine))
 
     def _free_name(self, name: str) -> str:
         names = {each.name for each in self.machines.values()}
@@ -360,7 +364,13 @@ class Shelves(Struct):
 
     def _record(self, entry: Entry) -> None:
         detail = json.decode(entries.detail_as_text(entry))
-        self.audit.append(structs.replace(entry, detail=detail, number=len(self.audit) + 1))
+        number = self.audit[-1].number + 1 if self.audit else 1
+        self.audit.append(structs.replace(entry, detail=detail, number=number))
+
+    def _prune_audit(self, up_to: int) -> bool:
+        before = len(self.audit)
+        self.audit = [*(entry for entry in self.audit[:-1] if entry.number > up_to), *self.audit[-1:]]
+        return len(self.audit) < before
 
     def _prune(self, up_to: int) -> bool:
         if up_to <= self.pruned:

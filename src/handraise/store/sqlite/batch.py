@@ -26,6 +26,7 @@ from handraise.store.changes import (
     GiveInstruction,
     OpenAsk,
     Prune,
+    PruneAudit,
     PruneTokens,
     PublishItems,
     QueueSay,
@@ -48,8 +49,7 @@ from handraise.store.changes import (
     WithdrawSay,
 )
 from handraise.store.interface import StoreConflict
-from handraise.store.sqlite.database import SQL
-from handraise.store.sqlite.rows import (
+from handraise.store.rows import (
     Row,
     ask_row,
     checkpoint_row,
@@ -70,6 +70,7 @@ from handraise.store.sqlite.rows import (
     token_row,
     trust_row,
 )
+from handraise.store.sqlite.database import SQL
 from handraise.store.sqlite.texts import Texts
 
 _NEVER = 2**63 - 1
@@ -136,8 +137,8 @@ class Batch:
                 return self._changed("take_instruction", {"id": wanted_id, "epoch": epoch})
             case SettleInstruction():
                 return self._settle_instruction(change)
-            case SaveMachine(machine, at):
-                return self._save_machine(machine, at)
+            case SaveMachine(machine, at, quiet):
+                return self._save_machine(machine, at, quiet=quiet)
             case RenameMachine(renamed, name, at):
                 return self._rename(renamed, name, at)
             case ForgetMachine(forgotten, at):
@@ -159,6 +160,8 @@ class Batch:
                 return self._prune_tokens(codes, others)
             case Record(entry):
                 return self._record(entry)
+            case PruneAudit(up_to):
+                return self._changed("prune_audit", {"up_to": up_to})
             case Prune(up_to):
                 return self._prune(min(up_to, self.newest))
             case _:
@@ -258,12 +261,12 @@ class Batch:
         settled = read_instruction(row)
         return self._publish(settled.session, change.at, contents.carried_out(settled))
 
-    def _save_machine(self, machine: Machine, at: datetime) -> bool:
+    def _save_machine(self, machine: Machine, at: datetime, *, quiet: bool = False) -> bool:
         self._changed("save_machine", machine_row(machine))
         if machine.id == self._machine:
             for table in ("sessions", "asks", "places", "trust"):
                 self._changed(f"name_machine_of_{table}", {"machine": machine.id})
-        return self._publish(None, at, contents.machine_changed(machine))
+        return quiet or self._publish(None, at, contents.machine_changed(machine))
 
     def _rename(self, machine: str, name: str, at: datetime) -> bool:
         rows = self._connection.execute(SQL["machine"], {"id": machine}).fetchall()

@@ -2,6 +2,10 @@
 INSERT INTO audit (at, what, "by", name, source, ask, session, digest, rule, detail)
 VALUES (:at, :what, :by, :name, :source, :ask, :session, :digest, :rule, :detail)
 
+-- The newest stays, so that its number isn't given again.
+-- name: prune_audit
+DELETE FROM audit WHERE number <= :up_to AND number < (SELECT max(number) FROM audit)
+
 -- As with asks, each statement names the one condition to start from.
 -- name: audit
 SELECT number, at, what, "by", source, ask, session, digest, rule, detail FROM audit

@@ -1,0 +1,102 @@
+"""`handraise machines`: the machines that share this hub's inbox."""
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import click
+
+from handraise.cli import completion
+from handraise.cli.client import HubClient
+from handraise.cli.places import address_in, hub_option, json_option, state_folder, state_option
+from handraise.cli.table import harmless, width_of
+
+_ALONE = "Only this machine so far. Others join with: handraise serve --database postgresql://…"
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def machines(ctx: click.Context) -> None:
+    """List, rename and forget the machines that share this inbox.
+
+    \b
+    handraise machines
+    handraise machines rename build-2 builder
+    handraise ps --machine builder
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_all, state=None, hub=None, as_json=False)
+
+
+@machines.command("list")
+@hub_option
+@state_option
+@json_option
+def list_all(state: str | None, hub: str | None, as_json: bool) -> None:
+    """List machines: online or away, version, sessions, open requests, and how many sessions run at once."""
+    found = HubClient(state_folder(state), address_in(hub)).get("/api/machines")["machines"]
+    for row in [json.dumps(each) for each in found] if as_json else _table(found):
+        click.echo(row)
+    if len(found) < 2 and not as_json:
+        click.echo(_ALONE, err=True)
+
+
+@machines.command()
+@click.argument("machine", shell_complete=completion.machines)
+@click.argument("name")
+@hub_option
+@state_option
+def rename(machine: str, name: str, state: str | None, hub: str | None) -> None:
+    """Change the name of MACHINE to NAME."""
+    HubClient(state_folder(state), address_in(hub)).patch(_path(machine), {"name": name})
+
+
+@machines.command()
+@click.argument("machine", shell_complete=completion.machines)
+@click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
+@hub_option
+@state_option
+def forget(machine: str, yes: bool, state: str | None, hub: str | None) -> None:
+    """Forget MACHINE, which is away for good and has no sessions that haven't ended.
+
+    If it comes back, it joins again.
+    """
+    if not yes:
+        click.confirm(f"Forget {machine}?", abort=True)
+    HubClient(state_folder(state), address_in(hub)).delete(_path(machine))
+
+
+def _path(machine: str) -> str:
+    return f"/api/machines/{quote(machine, safe='')}"
+
+
+def _table(found: list[dict[str, Any]]) -> list[str]:
+    rows = [
+        [
+            harmless(each["name"]),
+            _state(each),
+            harmless(each["version"]),
+            _count(each["sessions"], "session"),
+            f"{each['open_asks']} open" if each["open_asks"] else "",
+            f"{each['limit']} at once" if each["limit"] else "gateway",
+            "(this hub)" if each["here"] else "",
+        ]
+        for each in found
+    ]
+    wide = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(_fill(cell, width) for cell, width in zip(row, wide, strict=True) if width).rstrip() for row in rows
+    ]
+
+
+def _fill(text: str, width: int) -> str:
+    return text + " " * (width - width_of(text))
+
+
+def _state(machine: dict[str, Any]) -> str:
+    away = machine["away_since"]
+    return f"away since {away[:16].replace('T', ' ')} UTC" if away else "online"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

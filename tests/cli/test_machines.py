@@ -1,0 +1,134 @@
+"""Machines on the command line: listed, renamed, forgotten, and shown where there are several."""
+
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from api.served import TESTER, Served, served
+from cli.test_commands import typed
+from handraise.model.instructions import Instruction
+from handraise.model.machines import Machine, Place
+from handraise.model.projects import Options, Project
+from handraise.model.sessions import Ended, Session
+from handraise.store.changes import GiveInstruction, SaveMachine, SaveProject, SaveSession
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+AWAY = Machine("m_far", "build-2", "1.0.0", 4, NOON, NOON, 1, away_since=NOON)
+ONLINE = Machine("m_near", "laptop", "1.0.1", 0, NOON, NOON + timedelta(days=9000), 1)
+
+
+@pytest.fixture
+async def hub(tmp_path: Path) -> AsyncIterator[Served]:
+    """One with two more machines, and a session on each."""
+    async with served(tmp_path) as up:
+        sessions = [
+            Session("s_far", None, "/work", "claude-far", "Far away", NOON, NOON, "idle", machine="m_far"),
+            Session("s_near", None, "/work", "claude-near", "Close by", NOON, NOON, "idle", machine="m_near"),
+        ]
+        await up.up.hub.store.apply(
+            [SaveMachine(AWAY, NOON), SaveMachine(ONLINE, NOON), *(SaveSession(each) for each in sessions)]
+        )
+        yield up
+
+
+async def test_machines_are_listed_with_what_matters(hub: Served) -> None:
+    rows = (await typed(hub, "machines", "list")).output.splitlines()
+    far = next(row for row in rows if "build-2" in row)
+    near = next(row for row in rows if "laptop" in row)
+    assert far.split("  ")[0].strip() == "build-2"
+    assert all(part in far for part in ("away since 2026-03-01 12:00 UTC", "1.0.0", "1 session", "4 at once"))
+    assert all(part in near for part in ("online", "gateway"))
+    listed = [json.loads(row) for row in (await typed(hub, "machines", "list", "--json")).output.splitlines()]
+    assert {each["id"] for each in listed} >= {"m_far", "m_near"}
+
+
+async def test_with_one_machine_the_list_says_how_others_join(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub:
+        assert "handraise serve --database" in (await typed(hub, "machines", "list")).output
+
+
+async def test_a_machine_is_renamed_and_forgotten_only_after_a_question(hub: Served) -> None:
+    assert (await typed(hub, "machines", "rename", "m_far", "builder")).exit_code == 0
+    assert "builder" in (await typed(hub, "machines", "list")).output
+    for words, code in (
+        (["rename", "m_far", "laptop"], 4),
+        (["rename", "nowhere", "x"], 1),
+        (["rename", "m_far", "\x1b[2J"], 1),
+        (["forget", "m_far"], 1),
+        (["forget", "m_far", "--yes"], 4),
+        (["forget", "nowhere", "--yes"], 1),
+    ):
+        done = await typed(hub, "machines", *words)
+        assert done.exit_code == code, (words, done.output)
+        assert "Traceback" not in done.output
+    ended = Session(
+        *("s_far", None, "/work", "claude-far", "Far", NOON, NOON, "ended"),
+        ended=Ended("finished", "", NOON),
+        machine="m_far",
+    )
+    await hub.up.hub.store.apply([SaveSession(ended)])
+    assert (await typed(hub, "machines", "forget", "m_far", "--yes")).exit_code == 0
+    assert "builder" not in (await typed(hub, "machines", "list")).output
+
+
+async def test_ps_shows_the_machine_and_lists_those_of_one(hub: Served) -> None:
+    rows = (await typed(hub, "ps")).output.splitlines()
+    assert any("s_far" in row and "build-2 (away)" in row for row in rows)
+    assert any("s_near" in row and "laptop" in row for row in rows)
+    only = (await typed(hub, "ps", "--machine", "build-2")).output.splitlines()
+    assert [row.split()[0] for row in only] == ["s_far"]
+    as_json = (await typed(hub, "ps", "--machine", "m_far", "--json")).output.splitlines()
+    assert [json.loads(row)["machine"] for row in as_json] == ["m_far"]
+    unknown = await typed(hub, "ps", "--machine", "nowhere")
+    assert (unknown.exit_code, "handraise machines" in unknown.output) == (2, True)
+
+
+async def test_with_one_machine_ps_names_none_and_asks_for_none(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub:
+        (alone,) = await hub.up.hub.desk.machines()
+        here = Session("s_1", None, "/work", "claude", "Fix it", NOON, NOON, "idle", machine=alone.machine.id)
+        await hub.up.hub.store.apply([SaveSession(here)])
+        answered = sum(hub.up.app.answered.values())
+        row = (await typed(hub, "ps")).output
+        assert alone.machine.name not in row.replace("Fix it", "")
+        assert sum(hub.up.app.answered.values()) == answered + 1
+
+
+async def test_what_waits_for_a_machine_that_is_away_is_said(hub: Served) -> None:
+    said = await typed(hub, "say", "s_far", "Skip the docs")
+    assert (said.exit_code, said.output) == (
+        0,
+        "Machine build-2 is away. Your message is stored and will be delivered when it returns.\n",
+    )
+    stopped = await typed(hub, "stop", "s_far")
+    assert (stopped.exit_code, stopped.output) == (0, "Machine build-2 is away. The session stops when it returns.\n")
+    for words in (["interrupt", "s_far"], ["mode", "s_far", "plan"]):
+        refused = await typed(hub, *words)
+        assert (refused.exit_code, "build-2" in refused.output) == (4, True), refused.output
+
+
+async def test_a_session_stays_on_its_machine(hub: Served) -> None:
+    refused = await typed(hub, "run", "Go on", "--resume", "s_far", "--machine", "laptop")
+    assert (refused.exit_code, "stays on its machine" in refused.output) == (2, True)
+
+
+async def test_a_project_gets_a_directory_on_another_machine(hub: Served) -> None:
+    shop = Project("p_shop", "shop", "", Options(), NOON, (Place("m_near", "/me/shop"),))
+    await hub.up.hub.store.apply([SaveProject(shop)])
+    placed = await typed(hub, "project", "place", "shop", "/srv/shop", "--machine", "build-2", "--json")
+    assert placed.exit_code == 0, placed.output
+    elsewhere = json.loads(placed.output)["elsewhere"]
+    assert {"machine": "m_far", "path": "/srv/shop"} in elsewhere
+    assert (await typed(hub, "project", "place", "shop")).exit_code == 2
+    removed = await typed(hub, "project", "place", "shop", "--remove", "--machine", "build-2", "--json")
+    assert [each["machine"] for each in json.loads(removed.output)["elsewhere"]] == ["m_near"]
+
+
+async def test_an_instruction_is_not_lost_when_it_waits(hub: Served) -> None:
+    await hub.up.hub.store.apply(
+        [GiveInstruction(Instruction("i_1", "m_far", "s_far", "stop", TESTER, "terminal", NOON))]
+    )
+    assert [each.id for each in await hub.up.hub.desk.instructions("s_far")] == ["i_1"]
