@@ -223,6 +223,7 @@ def _app(
         no_sandbox=opened.wall.missing,
         unsafe_claude=lambda: opened.pool.unsafe_version,
         telegram_trouble=lambda: _telegram_state(bot).trouble,
+        shared=opened.store.shared,
     )
     return WebApp(guard, login, streams, page, more)
 
