@@ -68,7 +68,7 @@ async def previews_until_an_item(follower: FeedFollower, store: Store) -> list[s
     return texts
 
 
-@pytest.mark.parametrize("session, watch", [("s_there", ()), (None, ["s_there"])], ids=["followed", "watched"])
+@pytest.mark.parametrize(("session", "watch"), [("s_there", ()), (None, ["s_there"])], ids=["followed", "watched"])
 async def test_a_preview_reaches_whoever_looks_at_its_session_elsewhere(session: str | None, watch: list[str]) -> None:
     async with machines() as both, both.feed_here.follow(session=session, watch=watch) as follower:
         both.feed_there.preview(a_preview("one"))

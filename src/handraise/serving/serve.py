@@ -36,7 +36,8 @@ from handraise.client.state import usual_state_folder
 from handraise.hub.hub import Hub, HubConfig, hub, now
 from handraise.hub.retention import Retention, RetentionLimits
 from handraise.model.actors import Person, TheHub
-from handraise.store.interface import StoreError
+from handraise.store.changes import SaveRecord
+from handraise.store.interface import Store, StoreError
 from handraise.surfaces.push.notifier import Notifier, PushConfig
 from handraise.terminals.claude_folder import folder_of
 from handraise.workspace.hook_entry import PATH
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from handraise.surfaces.telegram.people import TelegramConfig
 
 _ADDRESS = "address"
+_COOKIE = ("hub", "cookie")
+"""The record with the cookie's name, in a shared database."""
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LOCAL_CLIENTS = 256
 """How many connections the Unix socket allows."""
@@ -143,7 +146,8 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         *agent_routes.routes(),
         *hooks.routes(),
     )
-    app = _app(config, opened, auth, base, link_base, streams, bot, more)
+    cookie = await _cookie(opened.store, base)
+    app = _app(config, opened, auth, cookie, link_base, streams, bot, more)
     metrics.statuses = app.answered
     here, elsewhere = room(config.limit, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     listeners = [
@@ -187,19 +191,31 @@ def signals() -> Iterator[asyncio.Event]:
         forget()
 
 
+async def _cookie(store: Store, base: str) -> str:
+    """The name of the cookie. Browsers send cookies to every port of a host, so two hubs must not overwrite each other's.
+
+    Hubs with one database share their tokens, and therefore the name: behind one host name, a sign-in counts for all.
+    """
+    if not store.shared:
+        return f"handraise_{base.rpartition(':')[2]}"
+    stored = await store.record(*_COOKIE)
+    if stored is None:
+        await store.apply([SaveRecord(*_COOKIE, f"handraise_{os.urandom(4).hex()}".encode(), None)])
+        stored = await store.record(*_COOKIE) or b""
+    return stored.decode()
+
+
 def _app(
     config: ServeConfig,
     opened: Hub,
     auth: Auth,
-    base: str,
+    cookie: str,
     link_base: str,
     streams: Streams,
     bot: "TelegramBot | None",
     more: tuple[Route, ...],
 ) -> WebApp:
     secure = config.tls_cert is not None or config.behind_proxy
-    # Browsers send a cookie to every port of a host: two hubs must not overwrite each other's.
-    cookie = f"handraise_{base.rpartition(':')[2]}"
     page = StaticPage(config.page)
     guard = ApiGuard(
         opened.desk,

@@ -160,8 +160,8 @@ class Batch:
             case PruneTokens(codes, others):
                 return self._prune_tokens(codes, others)
             case SaveRecord(kind, key, value, only_if):
-                wanted = {"kind": kind, "key": key, "value": value, "only_if": only_if}
-                return self._changed("add_record" if only_if is None else "change_record", wanted)
+                record = {"kind": kind, "key": key, "value": value, "only_if": only_if}
+                return self._changed("add_record" if only_if is None else "change_record", record)
             case RemoveRecord(kind, key):
                 return self._changed("remove_record", {"kind": kind, "key": key})
             case Record(entry):
