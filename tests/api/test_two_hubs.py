@@ -34,11 +34,14 @@ async def test_a_stream_at_one_hub_ends_when_its_token_is_revoked_at_the_other(t
 
 
 async def test_a_sign_in_at_one_hub_is_one_at_the_other_and_so_is_a_sign_out(tmp_path: Path) -> None:
-    async with two_hubs(tmp_path) as (one, two), one.browser() as browser:
-        async with httpx2.AsyncClient(base_url=two.up.base, cookies=browser.cookies, verify=PLAIN) as other:
-            assert (await other.get("/api/me")).json()["name"] == "owner"
-            assert (await browser.post("/api/logout", json={})).status_code == 200
-            assert (await other.get("/api/me")).status_code == 401
+    async with (
+        two_hubs(tmp_path) as (one, two),
+        one.browser() as browser,
+        httpx2.AsyncClient(base_url=two.up.base, cookies=browser.cookies, verify=PLAIN) as other,
+    ):
+        assert (await other.get("/api/me")).json()["name"] == "owner"
+        assert (await browser.post("/api/logout", json={})).status_code == 200
+        assert (await other.get("/api/me")).status_code == 401
 
 
 async def test_the_cookie_of_a_hub_alone_is_named_after_its_port(tmp_path: Path) -> None:

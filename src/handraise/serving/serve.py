@@ -33,12 +33,13 @@ from handraise.api.telegram import TelegramRoutes, TelegramState, UnreachableCha
 from handraise.api.workspace import SyncRoutes
 from handraise.auth import Auth
 from handraise.client.state import usual_state_folder
-from handraise.hub.hub import Hub, HubConfig, hub, now
+from handraise.hub.hub import Hub, HubConfig, elapsed, hub, now
 from handraise.hub.retention import Retention, RetentionLimits
+from handraise.hub.shared import StoreRecords
 from handraise.model.actors import Person, TheHub
 from handraise.store.changes import SaveRecord
 from handraise.store.interface import Store, StoreError
-from handraise.surfaces.push.notifier import Notifier, PushConfig
+from handraise.surfaces.push.notifier import Notifier, PushConfig, SharedPush
 from handraise.terminals.claude_folder import folder_of
 from handraise.workspace.hook_entry import PATH
 from handraise.workspace.hook_offer import HookOffer
@@ -192,7 +193,7 @@ def signals() -> Iterator[asyncio.Event]:
 
 
 async def _cookie(store: Store, base: str) -> str:
-    """The name of the cookie. Browsers send cookies to every port of a host, so two hubs must not overwrite each other's.
+    """The cookie's name. Browsers send cookies to every port of a host: two hubs must not overwrite each other's.
 
     Hubs with one database share their tokens, and therefore the name: behind one host name, a sign-in counts for all.
     """
@@ -253,6 +254,7 @@ def _notifier(config: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
         now,
         os.urandom,
         replace(config.push, proxied=by_proxy),
+        SharedPush(StoreRecords(opened.store), elapsed) if opened.store.shared else None,
     )
 
 

@@ -197,7 +197,7 @@ class SqliteStore:
     async def records(self, kind: str) -> dict[str, bytes]:
         return await self._ask(lambda: self._reader.records(kind))
 
-    async def lease(self, name: str, seconds: float) -> bool:
+    async def lease(self, name: str, seconds: float) -> bool:  # noqa: ARG002 (nobody else can have it)
         self._check_open()
         return True
 
