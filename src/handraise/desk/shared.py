@@ -102,14 +102,14 @@ class LeaseKeeper:
         """Waits until it was tried to get or renew it once more."""
         await self._looked.wait()
 
-    async def held(self) -> None:
-        """Waits until it is ours."""
-        while not self.is_held:
+    async def held(self, margin: float = 0) -> None:
+        """Waits until it is ours, for longer than so many seconds."""
+        while self.seconds_left <= margin:
             await self.looked()
 
-    async def lost(self) -> None:
-        """Waits until it is no longer ours."""
-        while self.is_held:
+    async def lost(self, margin: float = 0) -> None:
+        """Waits until it is no longer ours, or won't be in so many seconds."""
+        while self.seconds_left > margin:
             await self.looked()
 
     async def _keep(self) -> None:

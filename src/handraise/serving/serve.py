@@ -33,6 +33,7 @@ from handraise.api.telegram import TelegramRoutes, TelegramState, UnreachableCha
 from handraise.api.workspace import SyncRoutes
 from handraise.auth import Auth
 from handraise.client.state import usual_state_folder
+from handraise.desk.shared import LeaseKeeper
 from handraise.hub.hub import Hub, HubConfig, elapsed, hub, now
 from handraise.hub.retention import Retention, RetentionLimits
 from handraise.hub.shared import StoreRecords
@@ -46,6 +47,7 @@ from handraise.workspace.hook_offer import HookOffer
 
 if TYPE_CHECKING:
     from handraise.surfaces.telegram.bot import TelegramBot
+    from handraise.surfaces.telegram.leased_bot import LeasedBot
     from handraise.surfaces.telegram.people import TelegramConfig
 
 _ADDRESS = "address"
@@ -100,7 +102,7 @@ class RunningHub(Struct, frozen=True):
     named: str
     offers_hook: bool = False
     """Whether nobody has brought Claudes in terminals in yet."""
-    telegram: "TelegramBot | None" = None
+    telegram: "TelegramBot | LeasedBot | None" = None
 
     async def new_link(self) -> str:
         """A one-time sign-in link, valid for ten minutes. For a terminal, never for a file."""
@@ -213,7 +215,7 @@ def _app(
     cookie: str,
     link_base: str,
     streams: Streams,
-    bot: "TelegramBot | None",
+    bot: "TelegramBot | LeasedBot | None",
     more: tuple[Route, ...],
 ) -> WebApp:
     secure = config.tls_cert is not None or config.behind_proxy
@@ -258,30 +260,40 @@ def _notifier(config: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
     )
 
 
-def _telegram(config: ServeConfig, opened: Hub, link_base: str) -> "TelegramBot | None":
+def _telegram(config: ServeConfig, opened: Hub, link_base: str) -> "TelegramBot | LeasedBot | None":
     """The bot, imported only by hubs that have one."""
     if config.telegram is None:
         return None
     module = importlib.import_module("handraise.surfaces.telegram.bot")
     sessions = importlib.import_module("handraise.surfaces.telegram.sessions")
-    bot: TelegramBot = module.TelegramBot(
-        lambda person: opened.desk.seat(person, module.SOURCE),
-        config.telegram,
-        config.state / "telegram",
-        now,
-        os.urandom,
-        link_base,
-        sessions.TelegramSessions,
-    )
-    return bot
+
+    def make() -> "TelegramBot":
+        bot: TelegramBot = module.TelegramBot(
+            lambda person: opened.desk.seat(person, module.SOURCE),
+            config.telegram,
+            config.state / "telegram",
+            now,
+            os.urandom,
+            link_base,
+            sessions.TelegramSessions,
+            machine=opened.store.machine,
+        )
+        return bot
+
+    if not opened.store.shared:
+        return make()
+    leased = importlib.import_module("handraise.surfaces.telegram.leased_bot")
+    lease = LeaseKeeper(StoreRecords(opened.store), leased.lease_name(config.telegram.token), elapsed)
+    one_of_many: LeasedBot = leased.LeasedBot(make, lease)
+    return one_of_many
 
 
-def _telegram_state(bot: "TelegramBot | None") -> TelegramState:
+def _telegram_state(bot: "TelegramBot | LeasedBot | None") -> TelegramState:
     if bot is None:
         return TelegramState()
     status = bot.status()
     chats = tuple(UnreachableChat(each.chat, each.reason) for each in status.chats)
-    return TelegramState(True, status.bot, status.trouble, chats, status.waiting)
+    return TelegramState(True, status.bot, status.trouble, chats, status.waiting, status.is_elsewhere)
 
 
 @asynccontextmanager
