@@ -50,8 +50,7 @@ from handraise.store.changes import (
     WithdrawSay,
 )
 from handraise.store.interface import StoreConflict
-from handraise.store.sqlite.database import SQL
-from handraise.store.sqlite.rows import (
+from handraise.store.rows import (
     Row,
     ask_row,
     checkpoint_row,
@@ -72,6 +71,7 @@ from handraise.store.sqlite.rows import (
     token_row,
     trust_row,
 )
+from handraise.store.sqlite.database import SQL
 from handraise.store.sqlite.texts import Texts
 
 _NEVER = 2**63 - 1

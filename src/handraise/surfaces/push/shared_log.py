@@ -134,7 +134,7 @@ class SharedDeviceLog(DeviceBook):
         cursor = self.ledger.cursor
         if cursor is not None and (self._cursor is None or cursor != _number(self._cursor)):
             changes.append(RecordChange(_CURSOR, str(cursor).encode(), self._cursor))
-        return changes
+        return sorted(changes, key=lambda change: change.key)  # in one order: two hubs must not wait for each other
 
     def _note(self, change: RecordChange) -> None:
         if change.key == _CURSOR:
