@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Literal, Self
 
-from handraise.model.items import Item, Preview
+from handraise.model.items import Item, Preview, Text, Thinking
 from handraise.store.interface import Store
 
 PAGE = 500
@@ -16,6 +16,9 @@ ROOM = 5_000
 """How many items may be queued for a follower. Items are shared, so this isn't memory for each."""
 PREVIEW_ROOM = 50
 """A follower with more than this queued gets no previews until it has caught up."""
+_REMEMBERED = 20
+# The type comes first in an item, so that other items needn't be decoded.
+_BLOCKS = (b'{"type":"text"', b'{"type":"thinking"')
 
 
 # history: items are read from the store; live ones are skipped. joining: live ones queue while the rest is read.
@@ -161,6 +164,8 @@ class Feed:
         self._room = room
         self._followers: set[FeedFollower] = set()
         self._wanted: frozenset[str] = frozenset()
+        self._complete: dict[str, deque[Text | Thinking]] = {}
+        """The last blocks of the wanted sessions."""
         self._open = False
 
     async def __aenter__(self) -> Self:
@@ -207,8 +212,16 @@ class Feed:
 
     def _show_from_elsewhere(self, preview: Preview) -> None:
         # Only what someone here looks at: never a session of this machine, whoever sent it.
-        if preview.session in self._wanted:
+        if preview.session in self._wanted and not self._is_complete(preview):
             self._show(preview)
+
+    def _is_complete(self, preview: Preview) -> bool:
+        """Whether the block is stored already: between machines, its last preview may come later than that."""
+        kind = Thinking if preview.kind == "thinking" else Text
+        return any(
+            isinstance(block, kind) and block.message == preview.message and block.text.startswith(preview.text)
+            for block in self._complete.get(preview.session, ())
+        )
 
     def _show(self, preview: Preview) -> None:
         for follower in self._followers:
@@ -227,12 +240,20 @@ class Feed:
         wanted = frozenset[str]().union(*[follower.elsewhere for follower in self._followers])
         if wanted != self._wanted:
             self._wanted = wanted
+            self._complete = {each: self._complete.get(each) or deque(maxlen=_REMEMBERED) for each in wanted}
             self._store.want_previews(wanted)
+
+    def _remember(self, session: str, item: Item) -> None:
+        block = item.read()
+        if isinstance(block, Text | Thinking):
+            self._complete[session].append(block)
 
     def _spread(self, items: Sequence[Item]) -> None:
         by_session: dict[str | None, list[Item]] = {}
         for item in items:
             by_session.setdefault(item.session, []).append(item)
+            if item.session in self._wanted and item.content.startswith(_BLOCKS):
+                self._remember(item.session, item)
         for follower in self._followers:
             news = items if follower.session is None else by_session.get(follower.session)
             if news:

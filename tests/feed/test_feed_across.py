@@ -8,11 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from handraise.feed import PREVIEW_ROOM, Feed, FeedFollower
-from handraise.model.items import Preview
-from handraise.store.changes import SaveSession
+from handraise.model.items import Preview, Text
+from handraise.store.changes import PublishItems, SaveSession
 from handraise.store.interface import Store
 from handraise.store.memory.store import MemoryDatabase, MemoryStore
-from store.examples import a_session, a_text
+from store.examples import NOON, a_session, a_text
 
 DEADLINE = 5.0
 
@@ -109,6 +109,16 @@ async def test_a_hostile_preview_comes_as_it_is_and_breaks_nothing() -> None:
         both.feed_there.preview(a_preview(hostile, kind="<b>"))
 
         assert await previews_until_an_item(follower, both.there) == [hostile]
+
+
+async def test_a_preview_that_comes_after_its_block_was_stored_is_not_shown() -> None:
+    async with machines() as both, both.feed_here.follow(session="s_there") as follower:
+        await both.there.apply([PublishItems("s_there", NOON, Text("all of it", "m_1"))])
+        assert not isinstance(await anext(follower), Preview)
+        both.feed_there.preview(a_preview("all of"))
+        both.feed_there.preview(a_preview("another block"))
+
+        assert await previews_until_an_item(follower, both.there) == ["another block"]
 
 
 async def test_a_flood_of_previews_fills_no_queue_and_loses_no_item() -> None:

@@ -6,7 +6,9 @@ don't arrive, both sides look for themselves.
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable
+from hashlib import sha256
 from typing import Any
 
 from msgspec import MsgspecError, Struct, json
@@ -16,6 +18,7 @@ from handraise.store.interface import StoreError
 from handraise.store.postgres.connecting import Connection
 from handraise.store.postgres.database import SQL
 from handraise.store.postgres.writer import CHANNEL
+from handraise.store.surrogates import mended
 
 Work = Callable[[Connection], Awaitable[list[Any]]]
 Use = Callable[[Work], Awaitable[list[Any]]]
@@ -33,6 +36,8 @@ _LOOK_AGAIN_DEAF = 1.0
 _POLL_DEAF = 0.25
 _AFTER_A_FAULT = 1.0
 _MOST_BLOCKS = 200
+
+log = logging.getLogger(__name__)
 
 
 def channel_of(writer: str) -> str:
@@ -60,7 +65,7 @@ class PreviewExchange:
         self._watching: dict[str, _Watching] = {}
         self._wanted: frozenset[str] = frozenset()
         self._looked_at = float("-inf")
-        self._waiting: dict[tuple[str, str], Preview] = {}
+        self._waiting: dict[tuple[str, str, int], Preview] = {}
         self._send = asyncio.Event()
         self._watch = asyncio.Event()
         self._receive = asyncio.Event()
@@ -75,7 +80,7 @@ class PreviewExchange:
         """See `Store.preview`. The newest state of a block replaces what waits; the oldest block makes room."""
         if preview.session not in self._wanted and not self._must_look():
             return
-        self._waiting[preview.session, f"{preview.message} {preview.index} {preview.parent or ''}"] = preview
+        self._waiting[preview.session, preview.message, preview.index] = preview
         if len(self._waiting) > _MOST_BLOCKS:
             del self._waiting[next(iter(self._waiting))]
         self._send.set()
@@ -158,16 +163,17 @@ class PreviewExchange:
             rows = await self._rows("watched_elsewhere", hub=self._writer)
             self._wanted = frozenset(row[0] for row in rows)
         waiting, self._waiting = self._waiting, {}
-        wanted = {key: json.encode(each) for key, each in waiting.items() if key[0] in self._wanted}
+        wanted = [each for each in waiting.values() if each.session in self._wanted]
+        contents = [_encoded(each) for each in wanted]
         if wanted:
             await self._rows(
                 "send_previews",
                 announce="p",
-                sessions=[session for session, _ in wanted],
-                blocks=[block for _, block in wanted],
-                contents=[*wanted.values()],
+                sessions=[each.session for each in wanted],
+                blocks=[_block(each) for each in wanted],
+                contents=contents,
             )
-        size = sum(len(each) for each in wanted.values())
+        size = sum(len(each) for each in contents)
         await asyncio.sleep(max(PACE, size / _BYTES_A_SECOND) - (_now() - began))
 
     def _must_look(self) -> bool:
@@ -192,6 +198,21 @@ async def _without_end(part: Callable[[], Awaitable[None]]) -> None:
             await part()
         except StoreError:
             await asyncio.sleep(_AFTER_A_FAULT)  # the database is away: the next one may get through
+        except Exception:  # outer boundary: one bad preview must not end all others
+            log.exception("previews could not be exchanged; trying again")
+            await asyncio.sleep(_AFTER_A_FAULT)
+
+
+def _encoded(preview: Preview) -> bytes:
+    try:
+        return json.encode(preview)
+    except UnicodeEncodeError:
+        return json.encode(mended(preview))
+
+
+def _block(preview: Preview) -> str:
+    """The same for every state of a block, and short, whatever Claude calls its messages."""
+    return sha256(f"{preview.message} {preview.index}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _now() -> float:
