@@ -36,6 +36,8 @@ _TOUCH = timedelta(minutes=1)
 """How exact `last_used_at` is: not every request is worth a write."""
 _TIDY = timedelta(hours=1)
 _LOOK = 30.0
+CHECK = 1.0
+"""How often the tokens of open requests are looked up, if another hub may revoke them."""
 
 
 class _Row(Struct, Generic[T]):
@@ -90,14 +92,23 @@ log = logging.getLogger("handraise.auth")
 class Revocation(asyncio.Event):
     """Set when someone's access ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, entered: Callable[[], None] | None = None) -> None:
+        """`entered` is called whenever there is something to end."""
         super().__init__()
         self._stays: set[asyncio.Timeout] = set()
+        self._entered = entered
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether it would end something."""
+        return bool(self._stays) and not self.is_set()
 
     @contextmanager
     def ending(self, stay: asyncio.Timeout) -> Iterator[None]:
         """Ends the stay, which must be entered too, as soon as this is set."""
         self._stays.add(stay)
+        if self._entered is not None:
+            self._entered()
         try:
             if self.is_set():
                 _end(stay)
@@ -135,10 +146,23 @@ class IssuedToken(Struct, frozen=True):
 
 
 class Auth:
-    """Belongs to one event loop. Removes old tokens while it is entered with `async with`."""
+    """Belongs to one event loop. While it is entered with `async with`, it removes old tokens.
 
-    def __init__(self, store: Store, clock: Callable[[], datetime], entropy: Callable[[int], bytes]) -> None:
+    If other hubs use the same database, it also looks for tokens that were revoked there, as long as they have open
+    requests here.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Callable[[], datetime],
+        entropy: Callable[[int], bytes],
+        *,
+        check_every: float = CHECK,
+    ) -> None:
         self._store = store
+        self._check_every = check_every
+        self._entered = asyncio.Event()
         self._clock = clock
         self._entropy = entropy
         self._left: dict[str, Revocation] = {}
@@ -147,12 +171,15 @@ class Auth:
 
     async def __aenter__(self) -> Self:
         await self.tidy()
-        self._tidying = asyncio.create_task(self._tidy_regularly())
+        self._tasks = [asyncio.create_task(self._tidy_regularly())]
+        if self._store.shared:
+            self._tasks.append(asyncio.create_task(self._check_regularly()))
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._tidying.cancel()
-        await asyncio.gather(self._tidying, return_exceptions=True)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         try:
             await self._record_repeats(self._refusals.rest())
         except StoreError:
@@ -169,7 +196,7 @@ class Auth:
             return None
         if token.last_used_at is None or now - token.last_used_at > _TOUCH:
             await self._touch(replace(token, last_used_at=now))
-        left = self._left.setdefault(token.id, Revocation())
+        left = self._revocation(token.id)
         return Principal(Person(token.name), token.role, token, left, self.seconds_left(token))
 
     async def make(
@@ -226,7 +253,7 @@ class Auth:
         for token in await self._store.tokens():
             if token.id == token_id:
                 await self._keep(replace(token, revoked_at=self._clock()), "token revoked", by, source)
-                self._left.setdefault(token_id, Revocation()).set()
+                self._revocation(token_id).set()
                 return
         raise NotFound(t("error.no_token", token=token_id))
 
@@ -266,6 +293,35 @@ class Auth:
         if self._tidied is None or now - self._tidied >= _TIDY:
             await self._store.apply([PruneTokens(now - CODES_KEPT, now - TOKENS_KEPT)])
             self._tidied = now
+
+    async def check(self) -> None:
+        """Ends the open requests of tokens that were revoked through another hub, or are gone."""
+        open_here = [token for token, left in self._left.items() if left.is_awaited]
+        if open_here:
+            now = self._clock()
+            good = {token.id for token in await self._store.tokens(open_here) if token.is_good(now)}
+            for token in open_here:
+                if token not in good:
+                    self._left[token].set()
+
+    def _revocation(self, token: str) -> Revocation:
+        found = self._left.get(token)
+        if found is None:
+            found = self._left[token] = Revocation(self._entered.set if self._store.shared else None)
+        return found
+
+    async def _check_regularly(self) -> None:
+        """Only while there are open requests."""
+        while True:
+            if not any(left.is_awaited for left in self._left.values()):
+                self._entered.clear()
+                await self._entered.wait()
+            await asyncio.sleep(self._check_every)
+            try:
+                await self.check()
+            except StoreError as error:
+                # The database is away: nothing new can be read with the token, either. It is looked up again.
+                log.warning("could not look up the tokens of open requests: %s", type(error).__name__)
 
     async def _touch(self, used: Token) -> None:
         """A full disk must not stop people from reading."""

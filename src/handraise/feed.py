@@ -2,12 +2,12 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Literal, Self
 
-from handraise.model.items import Item, Preview
+from handraise.model.items import Item, Preview, Text, Thinking
 from handraise.store.interface import Store
 
 PAGE = 500
@@ -16,6 +16,9 @@ ROOM = 5_000
 """How many items may be queued for a follower. Items are shared, so this isn't memory for each."""
 PREVIEW_ROOM = 50
 """A follower with more than this queued gets no previews until it has caught up."""
+_REMEMBERED = 20
+# The type comes first in an item, so that other items needn't be decoded.
+_BLOCKS = (b'{"type":"text"', b'{"type":"thinking"')
 
 
 # history: items are read from the store; live ones are skipped. joining: live ones queue while the rest is read.
@@ -56,6 +59,8 @@ class FeedFollower:
         self.session = session
         self.cursor = 0
         """The last item that was delivered."""
+        self.elsewhere: frozenset[str] = frozenset()
+        """The sessions on other machines whose previews it shows."""
         self._store = store
         self._room = room
         self._waiting: deque[Sequence[Item] | Preview] = deque()
@@ -149,16 +154,23 @@ class FeedFollower:
 
 
 class Feed:
-    """Entered with `async with`, inside the store's. Leaving it ends every follower."""
+    """Entered with `async with`, inside the store's. Leaving it ends every follower.
+
+    Previews of sessions on other machines come only while a follower shows them. Nobody shows all of them at once.
+    """
 
     def __init__(self, store: Store, *, room: int = ROOM) -> None:
         self._store = store
         self._room = room
         self._followers: set[FeedFollower] = set()
+        self._wanted: frozenset[str] = frozenset()
+        self._complete: dict[str, deque[Text | Thinking]] = {}
+        """The last blocks of the wanted sessions."""
         self._open = False
 
     async def __aenter__(self) -> Self:
         self._store.listen(self._spread)
+        self._store.listen_to_previews(self._show_from_elsewhere)
         self._open = True
         return self
 
@@ -170,9 +182,12 @@ class Feed:
             follower.close()
 
     @asynccontextmanager
-    async def follow(self, after: int | None = None, session: str | None = None) -> AsyncIterator[FeedFollower]:
+    async def follow(
+        self, after: int | None = None, session: str | None = None, watch: Collection[str] = ()
+    ) -> AsyncIterator[FeedFollower]:
         """Everything after this cursor, of one session or of all; without a cursor, only new items.
 
+        `watch` are sessions that are on a screen: their previews come from other machines, too.
         Raises CursorGone immediately if the cursor can't be followed. The follower raises FellBehind when it is cut
         off.
         """
@@ -181,22 +196,64 @@ class Feed:
         try:
             if self._open:
                 await follower.begin(after)
+                follower.elsewhere = await self._elsewhere({*watch, *([session] if session else [])})
+                self._want_previews()
             else:
                 follower.close()
             yield follower
         finally:
             self._followers.discard(follower)
+            self._want_previews()
 
     def preview(self, preview: Preview) -> None:
-        """Shows an unfinished block to live followers."""
+        """Shows an unfinished block of a session that runs here to live followers, here and elsewhere."""
+        self._show(preview)
+        self._store.preview(preview)
+
+    def _show_from_elsewhere(self, preview: Preview) -> None:
+        # Only what someone here looks at: never a session of this machine, whoever sent it.
+        if preview.session in self._wanted and not self._is_complete(preview):
+            self._show(preview)
+
+    def _is_complete(self, preview: Preview) -> bool:
+        """Whether the block is stored already: between machines, its last preview may come later than that."""
+        kind = Thinking if preview.kind == "thinking" else Text
+        return any(
+            isinstance(block, kind) and block.message == preview.message and block.text.startswith(preview.text)
+            for block in self._complete.get(preview.session, ())
+        )
+
+    def _show(self, preview: Preview) -> None:
         for follower in self._followers:
             if follower.session in (None, preview.session):
                 follower.offer_preview(preview)
+
+    async def _elsewhere(self, sessions: Collection[str]) -> frozenset[str]:
+        if not self._store.shared:
+            return frozenset()
+        found = [await self._store.session(each) for each in sessions]
+        return frozenset(each.id for each in found if each and each.machine not in ("", self._store.machine))
+
+    def _want_previews(self) -> None:
+        if not self._store.shared:
+            return
+        wanted = frozenset[str]().union(*[follower.elsewhere for follower in self._followers])
+        if wanted != self._wanted:
+            self._wanted = wanted
+            self._complete = {each: self._complete.get(each) or deque(maxlen=_REMEMBERED) for each in wanted}
+            self._store.want_previews(wanted)
+
+    def _remember(self, session: str, item: Item) -> None:
+        block = item.read()
+        if isinstance(block, Text | Thinking):
+            self._complete[session].append(block)
 
     def _spread(self, items: Sequence[Item]) -> None:
         by_session: dict[str | None, list[Item]] = {}
         for item in items:
             by_session.setdefault(item.session, []).append(item)
+            if item.session in self._wanted and item.content.startswith(_BLOCKS):
+                self._remember(item.session, item)
         for follower in self._followers:
             news = items if follower.session is None else by_session.get(follower.session)
             if news:

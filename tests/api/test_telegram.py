@@ -25,7 +25,7 @@ async def until(client: httpx2.AsyncClient, key: str) -> dict[str, Any]:
 async def test_without_a_bot_the_hub_says_so(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client("viewer") as client:
         state = (await client.get("/api/telegram")).json()
-        assert state == {"enabled": False, "bot": "", "trouble": "", "chats": [], "waiting": 0}
+        assert state == {"enabled": False, "bot": "", "trouble": "", "chats": [], "waiting": 0, "is_elsewhere": False}
         assert "telegram_trouble" not in (await client.get("/api/me")).json()
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from handraise.model.asks import Ask
 from handraise.model.items import Item, MachineChanged, Preview
 from handraise.model.rules import Rule
-from handraise.store.changes import OpenAsk, SaveMachine, SaveRule, SettleAsk
+from handraise.store.changes import OpenAsk, SaveMachine, SaveRecord, SaveRule, SettleAsk
 from handraise.store.interface import Store, StoreFenced
 from handraise.store.memory.store import MemoryDatabase, MemoryStore
 from handraise.store.postgres.store import PostgresStore
@@ -81,6 +81,53 @@ async def test_a_change_of_rules_is_heard_elsewhere(opening: Opening) -> None:
 
         await until(lambda: heard)
         assert heard == ["two"]
+
+
+async def test_a_lease_has_one_holder_at_a_time() -> None:
+    now = [0.0]
+    database = MemoryDatabase(lambda: now[0])
+    async with MemoryStore("m_1", database) as one, MemoryStore("m_2", database) as two:
+        assert await one.lease("push", 10)
+        assert not await two.lease("push", 10)
+        assert await two.lease("telegram", 10)
+        now[0] = 9
+        assert await one.lease("push", 10)
+        now[0] = 18
+        assert not await two.lease("push", 10)
+        now[0] = 19
+        assert await two.lease("push", 10)
+        assert not await one.lease("push", 10)
+
+
+async def test_a_lease_that_was_ended_is_free_at_once(opening: Opening) -> None:
+    async with opening("m_1") as one, opening("m_2") as two:
+        assert await one.lease("push", 10)
+        await two.end_lease("push")
+        assert not await two.lease("push", 10)
+        await one.end_lease("push")
+        assert await two.lease("push", 10)
+
+
+async def test_a_store_whose_machine_was_taken_over_gets_no_lease(opening: Opening) -> None:
+    async with opening("m_1") as old, opening("m_1") as new:
+        await old.claim(a_machine("m_1", "laptop"))
+        assert await old.lease("push", 10)
+        await new.claim(a_machine("m_1", "laptop"))
+
+        with pytest.raises(StoreFenced):
+            await old.lease("push", 10)
+
+
+async def test_records_and_tokens_are_the_same_in_every_store(opening: Opening) -> None:
+    async with opening("m_1") as one, opening("m_2") as two:
+        assert one.shared
+        await one.apply([SaveRecord("push", "key", b"k", None)])
+        assert (await two.apply([SaveRecord("push", "key", b"other", None)])).took == (False,)
+        assert await two.record("push", "key") == b"k"
+
+
+async def test_a_store_alone_is_not_shared() -> None:
+    assert not MemoryStore("m_1").shared
 
 
 async def test_a_preview_reaches_only_those_who_want_it(opening: Opening) -> None:

@@ -22,10 +22,12 @@ from handraise.store.changes import (
     QueueSay,
     Record,
     RecordLate,
+    RemoveRecord,
     RemoveRule,
     ReturnSay,
     RevokeTrust,
     SaveProject,
+    SaveRecord,
     SaveRule,
     SaveSession,
     SaveToken,
@@ -65,6 +67,13 @@ say_ids = st.sampled_from(["y_1", "y_2"])
 words = st.sampled_from(["one", "two", "three"])
 
 changes: st.SearchStrategy[Change] = st.one_of(
+    st.builds(
+        lambda key, value, only_if: SaveRecord("k", key, value, only_if),
+        words,
+        st.sampled_from([b"1", b"2"]),
+        st.sampled_from([None, b"1", b"2"]),
+    ),
+    st.builds(lambda key: RemoveRecord("k", key), words),
     st.builds(
         lambda key, phase: SaveSession(a_session(key, phase=phase)), session_ids, st.sampled_from(["idle", "ended"])
     ),
@@ -162,6 +171,7 @@ async def everything(store: Store) -> list[object]:
         await store.projects(),
         [await store.project(word) for word in ("one", "two", "three")],
         await store.tokens(),
+        await store.records("k"),
         [await store.token(hash_of(word)) for word in ("one", "two", "three")],
         await store.audit(),
         await store.audit(after=2, session="s_1", what="answered", limit=3),

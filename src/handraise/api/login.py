@@ -44,8 +44,12 @@ class LoginRoutes:
         unsafe_claude: Callable[[], str] = lambda: "",
         telegram_trouble: Callable[[], str] = lambda: "",
         hub_trouble: Callable[[], str] = lambda: "",
+        shared: bool = False,
     ) -> None:
-        """`no_sandbox` says why there is no sandbox; empty if there is one. `unsafe_claude` is a version."""
+        """`no_sandbox` says why there is no sandbox; empty if there is one. `unsafe_claude` is a version.
+
+        `shared`: sessions may run on other machines.
+        """
         self._attempts = Attempts()
         self._proxies = proxies
         self._page = page
@@ -57,6 +61,7 @@ class LoginRoutes:
         self._unsafe_claude = unsafe_claude
         self._telegram_trouble = telegram_trouble
         self._hub_trouble = hub_trouble
+        self._shared = shared
 
     async def by_link(self, request: ApiRequest) -> Response:
         code = request.text("code")
@@ -180,6 +185,7 @@ class LoginRoutes:
                 texts.language(),
                 role == "admin" and self._offer is not None and self._offer.is_open,
                 TOOL_KINDS,
+                self._shared,
             )
         )
         self._give_seat(response, fresh)

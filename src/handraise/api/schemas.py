@@ -89,6 +89,8 @@ class Me(Struct, frozen=True, omit_defaults=True):
     """Whether to say how Claudes in terminals can ask here, too. Only for admins."""
     tools: dict[str, ToolKind] = {}
     """Claude's tools, for forms that name one."""
+    shared: bool = False
+    """Whether sessions may run on other machines: then `watch` in `/api/feed` says which are on the screen."""
 
 
 class Problem(Struct, frozen=True, omit_defaults=True):

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from handraise.api import schemas
 from handraise.api.long_requests import cut_off, end
-from handraise.api.requests import ApiRequest, Parameter, Route
+from handraise.api.requests import ApiRequest, BadRequest, Parameter, Route
 from handraise.desk.interface import CutOff, DeskError, Follower, LostPlace
 from handraise.model.items import Item, Preview
 from handraise.model.tokens import may
@@ -21,6 +21,7 @@ KEEP_ALIVE = 15.0
 SLOW = 20.0
 """How long a client may leave unread what was sent."""
 _SHARED = 4096
+_MOST_WATCHED = 50
 # As an event, because proxies strip comments. Without an id, so that it doesn't move the client's cursor.
 _PING = b"event: ping\ndata: {}\n\n"
 # The id moves the client to its starting position: even if it is cut off before the first item, it misses nothing.
@@ -62,7 +63,7 @@ class Streams:
 
     async def follow(self, request: ApiRequest) -> Response:
         """The endpoint `/api/feed`."""
-        return EventStream(self, request, await _place(request), request.text("session"))
+        return EventStream(self, request, await _place(request), request.text("session"), _watched(request))
 
     def routes(self) -> tuple[Route, ...]:
         return (
@@ -75,6 +76,7 @@ class Streams:
                 parameters=(
                     _AFTER,
                     Parameter("session", "Only this session"),
+                    Parameter("watch", "Sessions on a screen, separated by commas: partial text from other machines"),
                 ),
                 media="text/event-stream",
                 long_lived=True,
@@ -98,13 +100,16 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, streams: Streams, request: ApiRequest, after: int, session: str | None) -> None:
+    def __init__(
+        self, streams: Streams, request: ApiRequest, after: int, session: str | None, watch: Sequence[str]
+    ) -> None:
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
         self._streams = streams
         self._request = request
         self._after = after
         self._session = session
+        self._watch = watch
         self._is_read = True
         self._trouble = ""
 
@@ -122,7 +127,7 @@ class EventStream(Response):
 
     async def _send_all(self, send: Send) -> None:
         try:
-            async with self._request.desk.follow(self._after, self._session) as follower:
+            async with self._request.desk.follow(self._after, self._session, self._watch) as follower:
                 await self._send(send, _PLACE % (self._after, self._after))
                 await self._send_trouble(send)
                 async for news in _Pinged(follower, self._streams.keep_alive):
@@ -187,6 +192,13 @@ async def _place(request: ApiRequest) -> int:
         )
     after = request.number(_AFTER)
     return await request.desk.newest() if after is None else after
+
+
+def _watched(request: ApiRequest) -> list[str]:
+    watched = (request.text("watch") or "").split(",")
+    if len(watched) > _MOST_WATCHED:
+        raise BadRequest(f"'watch' can have at most {_MOST_WATCHED} sessions.", 422, "invalid")
+    return [each for each in watched if each]
 
 
 async def _until_first(*waits: Coroutine[Any, Any, object]) -> None:

@@ -26,6 +26,8 @@ class TelegramState(Struct, frozen=True):
     chats: tuple[UnreachableChat, ...] = ()
     waiting: int = 0
     """How many messages are waiting to be sent."""
+    is_elsewhere: bool = False
+    """Whether another hub with the same database runs the bot. This one takes over if that one stops."""
 
 
 class TelegramRoutes:

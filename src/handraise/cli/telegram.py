@@ -167,4 +167,6 @@ def _hub_sentence(running: dict[str, Any] | None) -> str:
         return f"The running hub: {running['trouble']}"
     if not running["enabled"]:
         return "The running hub doesn't use the bot yet. Restart it. Sessions keep running."
+    if running.get("is_elsewhere"):
+        return "Another hub with the same database runs the bot. This one takes over if that one stops."
     return f"The running hub is connected as @{running['bot']}." if running["bot"] else "The running hub is connecting."

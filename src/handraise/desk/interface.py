@@ -1,6 +1,6 @@
 """The interface of every desk. A surface knows nothing else about Handraise."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, Unpack
 
@@ -211,8 +211,13 @@ class Desk(Protocol):
         """The newest cursor. Get it, read a list, then follow from it: nothing is missed."""
         ...
 
-    def follow(self, after: int | None = None, session: str | None = None) -> AbstractAsyncContextManager[Follower]:
-        """Everything after this cursor; without one, only new changes. Raises LostPlace."""
+    def follow(
+        self, after: int | None = None, session: str | None = None, watch: Collection[str] = ()
+    ) -> AbstractAsyncContextManager[Follower]:
+        """Everything after this cursor; without one, only new changes. Raises LostPlace.
+
+        Partial text of a session on another machine comes if `session` is that session, or `watch` has it.
+        """
         ...
 
     async def rules(self) -> list[Rule]: ...

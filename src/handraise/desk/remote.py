@@ -1,6 +1,6 @@
 """The desk outside the hub: over HTTP and server-sent events, by Unix socket or address."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
@@ -163,8 +163,10 @@ class RemoteDesk:
         return cursor
 
     @asynccontextmanager
-    async def follow(self, after: int | None = None, session: str | None = None) -> AsyncIterator[RemoteFollower]:
-        follower = RemoteFollower(self._http, after, session, self._patience)
+    async def follow(
+        self, after: int | None = None, session: str | None = None, watch: Collection[str] = ()
+    ) -> AsyncIterator[RemoteFollower]:
+        follower = RemoteFollower(self._http, after, session, self._patience, watch)
         try:
             await follower.begin()
             yield follower

@@ -1,7 +1,7 @@
 """Follows a hub's feed over server-sent events, and reconnects by itself."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -20,11 +20,14 @@ _LONGEST_WAIT = 5.0
 class RemoteFollower:
     """See `Follower`."""
 
-    def __init__(self, http: HttpClient, after: int | None, session: str | None, patience: float) -> None:
+    def __init__(
+        self, http: HttpClient, after: int | None, session: str | None, patience: float, watch: Collection[str] = ()
+    ) -> None:
         self._http = http
         self._cursor = after
         self._session = session
         self._patience = patience
+        self._watch = ",".join(watch) or None
         self._waiting: list[Sequence[Item] | Preview] = []
         self._response: ResponseStream | None = None
 
@@ -41,7 +44,7 @@ class RemoteFollower:
 
     async def begin(self) -> None:
         """Connects, and waits until the hub has found the cursor; raises LostPlace."""
-        query = {"after": self._cursor, "session": self._session}
+        query = {"after": self._cursor, "session": self._session, "watch": self._watch}
         present = {key: value for key, value in query.items() if value is not None}
         try:
             self._response = await self._http.stream("/api/feed", query=present, silence=_SILENCE)

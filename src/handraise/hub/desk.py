@@ -1,7 +1,7 @@
 """The desk inside the hub: direct calls to sessions, inbox, feed and store."""
 
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
 from posixpath import normpath
@@ -266,9 +266,11 @@ class LocalDesk:
         return newest
 
     @asynccontextmanager
-    async def follow(self, after: int | None = None, session: str | None = None) -> AsyncIterator["LocalFollower"]:
+    async def follow(
+        self, after: int | None = None, session: str | None = None, watch: Collection[str] = ()
+    ) -> AsyncIterator["LocalFollower"]:
         with desk_errors():
-            async with self._feed.follow(after, session) as follower:
+            async with self._feed.follow(after, session, watch) as follower:
                 yield LocalFollower(follower)
 
     async def rules(self) -> list[Rule]:

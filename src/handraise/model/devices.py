@@ -5,6 +5,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from handraise.model.tokens import Role
+
 NoticeKind = Literal["question", "permission", "plan", "form", "trust", "ended"]
 NOTICE_KINDS: tuple[NoticeKind, ...] = ("question", "permission", "plan", "form", "trust", "ended")
 
@@ -34,6 +36,8 @@ class Device(Struct, frozen=True):
     last_sent_at: datetime | None = None
     trouble: str | None = None
     """Why the last message failed."""
+    role: Role | None = None
+    """Without a token: the role that its hub's proxy gave. Another hub that sends to it may have no proxy."""
 
     def __repr__(self) -> str:
         """Without its endpoint and keys, which must not appear in a log."""

@@ -33,20 +33,26 @@ from handraise.api.telegram import TelegramRoutes, TelegramState, UnreachableCha
 from handraise.api.workspace import SyncRoutes
 from handraise.auth import Auth
 from handraise.client.state import usual_state_folder
-from handraise.hub.hub import Hub, HubConfig, hub, now
+from handraise.desk.shared import LeaseKeeper
+from handraise.hub.hub import Hub, HubConfig, elapsed, hub, now
 from handraise.hub.retention import Retention, RetentionLimits
+from handraise.hub.shared import StoreRecords
 from handraise.model.actors import Person, TheHub
-from handraise.store.interface import StoreError
-from handraise.surfaces.push.notifier import Notifier, PushConfig
+from handraise.store.changes import SaveRecord
+from handraise.store.interface import Store, StoreError
+from handraise.surfaces.push.notifier import Notifier, PushConfig, SharedPush
 from handraise.terminals.claude_folder import folder_of
 from handraise.workspace.hook_entry import PATH
 from handraise.workspace.hook_offer import HookOffer
 
 if TYPE_CHECKING:
     from handraise.surfaces.telegram.bot import TelegramBot
+    from handraise.surfaces.telegram.leased_bot import LeasedBot
     from handraise.surfaces.telegram.people import TelegramConfig
 
 _ADDRESS = "address"
+_COOKIE = ("hub", "cookie")
+"""The record with the cookie's name, in a shared database."""
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LOCAL_CLIENTS = 256
 """How many connections the Unix socket allows."""
@@ -98,7 +104,7 @@ class RunningHub(Struct, frozen=True):
     named: str
     offers_hook: bool = False
     """Whether nobody has brought Claudes in terminals in yet."""
-    telegram: "TelegramBot | None" = None
+    telegram: "TelegramBot | LeasedBot | None" = None
 
     async def new_link(self) -> str:
         """A one-time sign-in link, valid for ten minutes. For a terminal, never for a file."""
@@ -145,7 +151,8 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         *agent_routes.routes(),
         *hooks.routes(),
     )
-    app = _app(config, opened, auth, base, link_base, streams, bot, more)
+    cookie = await _cookie(opened.store, base)
+    app = _app(config, opened, auth, cookie, link_base, streams, bot, more)
     metrics.statuses = app.answered
     here, elsewhere = room(config.limit, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     listeners = [
@@ -189,19 +196,31 @@ def signals() -> Iterator[asyncio.Event]:
         forget()
 
 
+async def _cookie(store: Store, base: str) -> str:
+    """The cookie's name. Browsers send cookies to every port of a host: two hubs must not overwrite each other's.
+
+    Hubs with one database share their tokens, and therefore the name: behind one host name, a sign-in counts for all.
+    """
+    if not store.shared:
+        return f"handraise_{base.rpartition(':')[2]}"
+    stored = await store.record(*_COOKIE)
+    if stored is None:
+        await store.apply([SaveRecord(*_COOKIE, f"handraise_{os.urandom(4).hex()}".encode(), None)])
+        stored = await store.record(*_COOKIE) or b""
+    return stored.decode()
+
+
 def _app(
     config: ServeConfig,
     opened: Hub,
     auth: Auth,
-    base: str,
+    cookie: str,
     link_base: str,
     streams: Streams,
-    bot: "TelegramBot | None",
+    bot: "TelegramBot | LeasedBot | None",
     more: tuple[Route, ...],
 ) -> WebApp:
     secure = config.tls_cert is not None or config.behind_proxy
-    # Browsers send a cookie to every port of a host: two hubs must not overwrite each other's.
-    cookie = f"handraise_{base.rpartition(':')[2]}"
     page = StaticPage(config.page)
     guard = ApiGuard(
         opened.desk,
@@ -226,6 +245,7 @@ def _app(
         unsafe_claude=lambda: opened.pool.unsafe_version,
         telegram_trouble=lambda: _telegram_state(config, bot).trouble,
         hub_trouble=lambda: opened.trouble,
+        shared=opened.store.shared,
     )
     streams.trouble = lambda: opened.trouble
     return WebApp(guard, login, streams, page, more)
@@ -240,33 +260,44 @@ def _notifier(config: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
         now,
         os.urandom,
         replace(config.push, proxied=by_proxy),
+        SharedPush(StoreRecords(opened.store), elapsed) if opened.store.shared else None,
     )
 
 
-def _telegram(config: ServeConfig, opened: Hub, link_base: str) -> "TelegramBot | None":
+def _telegram(config: ServeConfig, opened: Hub, link_base: str) -> "TelegramBot | LeasedBot | None":
     """The bot, imported only by hubs that have one."""
     if config.telegram is None:
         return None
     module = importlib.import_module("handraise.surfaces.telegram.bot")
     sessions = importlib.import_module("handraise.surfaces.telegram.sessions")
-    bot: TelegramBot = module.TelegramBot(
-        lambda person: opened.desk.seat(person, module.SOURCE),
-        config.telegram,
-        config.state / "telegram",
-        now,
-        os.urandom,
-        link_base,
-        sessions.TelegramSessions,
-    )
-    return bot
+
+    def make() -> "TelegramBot":
+        bot: TelegramBot = module.TelegramBot(
+            lambda person: opened.desk.seat(person, module.SOURCE),
+            config.telegram,
+            config.state / "telegram",
+            now,
+            os.urandom,
+            link_base,
+            sessions.TelegramSessions,
+            machine=opened.store.machine,
+        )
+        return bot
+
+    if not opened.store.shared:
+        return make()
+    leased = importlib.import_module("handraise.surfaces.telegram.leased_bot")
+    lease = LeaseKeeper(StoreRecords(opened.store), leased.lease_name(config.telegram.token), elapsed)
+    one_of_many: LeasedBot = leased.LeasedBot(make, lease)
+    return one_of_many
 
 
-def _telegram_state(config: ServeConfig, bot: "TelegramBot | None") -> TelegramState:
+def _telegram_state(config: ServeConfig, bot: "TelegramBot | LeasedBot | None") -> TelegramState:
     if bot is None:
         return TelegramState(bool(config.telegram_trouble), trouble=config.telegram_trouble)
     status = bot.status()
     chats = tuple(UnreachableChat(each.chat, each.reason) for each in status.chats)
-    return TelegramState(True, status.bot, status.trouble, chats, status.waiting)
+    return TelegramState(True, status.bot, status.trouble, chats, status.waiting, status.is_elsewhere)
 
 
 @asynccontextmanager

@@ -196,6 +196,29 @@ class PruneTokens(Struct, frozen=True):
     others: datetime
 
 
+class SaveRecord(Struct, frozen=True):
+    """Stores a small value of a part of the hub, such as a key or a device, if what is stored is still `only_if`.
+
+    None: if nothing is stored under this kind and key. Whoever loses reads it again.
+    """
+
+    kind: str
+    key: str
+    value: bytes
+    only_if: bytes | None
+
+    def __repr__(self) -> str:
+        """Without its value, which may be a secret."""
+        return f"SaveRecord({self.kind!r}, {self.key!r})"
+
+
+class RemoveRecord(Struct, frozen=True):
+    """Removes such a value, whatever it is."""
+
+    kind: str
+    key: str
+
+
 class Record(Struct, frozen=True):
     """Appends to the audit log. Settlements record themselves."""
 
@@ -246,6 +269,8 @@ Change = (
     | SaveToken
     | SpendCode
     | PruneTokens
+    | SaveRecord
+    | RemoveRecord
     | Record
     | PruneAudit
     | Prune

@@ -73,6 +73,8 @@ class Store(Protocol):
 
     machine: str
     """The machine that it belongs to; projects and trust are read for it."""
+    shared: bool
+    """Whether stores of other hubs may use the same database."""
 
     async def __aenter__(self) -> Self: ...
 
@@ -218,8 +220,27 @@ class Store(Protocol):
         """By the hash of its secret, including revoked and expired ones."""
         ...
 
-    async def tokens(self) -> list[Token]:
-        """Oldest first."""
+    async def tokens(self, ids: Collection[str] | None = None) -> list[Token]:
+        """All, or those with these ids, oldest first."""
+        ...
+
+    async def record(self, kind: str, key: str) -> bytes | None:
+        """What `SaveRecord` stored."""
+        ...
+
+    async def records(self, kind: str) -> dict[str, bytes]:
+        """All of a kind, by key."""
+        ...
+
+    async def lease(self, name: str, seconds: float) -> bool:
+        """Whether this store has the lease from now on, for this long by the database's clock; renews its own.
+
+        At most one store of a database has a lease of this name. A fenced store gets none: it raises StoreFenced.
+        """
+        ...
+
+    async def end_lease(self, name: str) -> None:
+        """Others may have it at once. Does nothing if another store has it."""
         ...
 
     async def audit(self, **wanted: Unpack[AuditFilter]) -> list[Entry]:

@@ -10,7 +10,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from handraise.surfaces.push.vapid import KeyLost, keep_key, spell, unspell
+from handraise.surfaces.push.device_log import KeyLost
+from handraise.surfaces.push.vapid import keep_key, spell, unspell
 from surfaces.push.vendor import checked
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)

@@ -48,6 +48,7 @@ async def test_a_card_is_answered_and_the_api_says_how_the_bot_is(tmp_path: Path
                 "trouble": "",
                 "chats": [],
                 "waiting": 0,
+                "is_elsewhere": False,
             }
             answered = (await client.get("/api/asks/a_1")).json()["settlement"]
             assert (answered["from"], answered["by"]["name"]) == ("telegram", "ana")

@@ -343,6 +343,20 @@ async def test_a_picture_that_claude_shows_is_sent(bed: SessionBed, tmp_path: Pa
         assert (file.name, file.photo, file.data) == ("plot.png", True, PNG)
 
 
+async def test_a_picture_on_another_machine_is_named_and_never_read_from_this_one(
+    bed: SessionBed, tmp_path: Path
+) -> None:
+    (tmp_path / "plot.png").write_bytes(PNG)
+    session = Session("s_9", None, str(tmp_path), "c9", "Fix it", NOON, NOON, phase="idle", machine="m_there")
+    await bed.hub.store.apply(records.changed(session))
+    async with bed.running():
+        await bed.write("/sessions")
+        assert await bed.press("1. Fix it") == "Opened “Fix it”."
+        await bed.turn("s_9", "Here: ![plot](plot.png)")
+        await bed.outbox.until(lambda: any("another machine" in each.content.text for each in bed.outbox.of(SendText)))
+        assert bed.outbox.of(SendFile) == []
+
+
 async def test_what_the_desk_refuses_is_said(bed: SessionBed) -> None:
     async with bed.running():
         await started(bed)

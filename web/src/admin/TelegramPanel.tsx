@@ -26,7 +26,7 @@ function Bot({ state }: { state: TelegramState }) {
     );
   return (
     <>
-      {state.trouble ? <TroubleNote trouble={state.trouble} /> : <Connected bot={state.bot} />}
+      {state.trouble ? <TroubleNote trouble={state.trouble} /> : <Connected bot={state.bot} elsewhere={state.is_elsewhere} />}
       {state.waiting > 0 && <p class="quiet-text">{t("admin.telegram.waiting", { count: state.waiting })}</p>}
       {state.chats.map(({ chat, reason }) => (
         <p key={chat} class="note trouble">
@@ -45,7 +45,8 @@ function TroubleNote({ trouble }: { trouble: string }) {
   );
 }
 
-function Connected({ bot }: { bot: string }) {
+function Connected({ bot, elsewhere }: { bot: string; elsewhere: boolean }) {
+  if (elsewhere) return <p class="quiet-text">{t("admin.telegram.elsewhere")}</p>;
   if (!bot) return <p class="quiet-text">{t("admin.telegram.connecting")}</p>;
   return (
     <p>

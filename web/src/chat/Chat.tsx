@@ -17,6 +17,7 @@ import { Composer } from "./Composer";
 import { Block, Thought } from "./Entry";
 import { useReading } from "./scrolling";
 import { SessionHead } from "./SessionHead";
+import { useWatching } from "./watching";
 
 /** How many blocks at the end are drawn immediately: about a screen. */
 const SOON = 2;
@@ -35,6 +36,7 @@ export function Chat({ id }: { id: string }) {
 
 function OpenChat({ session }: { session: Session }) {
   const talk = conversation(session.id);
+  useWatching(session.id);
   const bypass = neverAsks(session);
   return (
     <main class={bypass ? "chat bypass" : "chat"} tabIndex={-1}>

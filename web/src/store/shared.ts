@@ -4,12 +4,16 @@
  */
 
 export type FeedEvent = { type: "opened"; after: number } | { type: "item" | "preview" | "trouble"; data: string } | { type: "ping" | "reset" | "lost" };
-/** What tabs send each other: what the hub sent, or where a tab needs it from. */
-type TabMessage = FeedEvent | { type: "want"; after: number };
+/** What tabs send each other: what the hub sent, where a tab needs it from, or which sessions it shows. */
+type TabMessage = FeedEvent | { type: "want"; after: number } | { type: "watch"; tab: string; sessions: readonly string[] };
 
 const NAME = "handraise.feed";
 /** How long a tab waits for the one that holds the connection, which may be asleep; then it opens its own. */
 const PATIENCE_MS = 2000;
+/** How often a tab says which sessions it shows, and how long that counts: a tab may end without a word. */
+const REPEAT_MS = 20_000;
+const LAPSE_MS = 60_000;
+const MOST = 50;
 
 /** Passes on everything after `place()`, possibly some of it twice, until it is closed. */
 export class SharedFeed {
@@ -22,6 +26,12 @@ export class SharedFeed {
   private delivered = 0;
   /** Whether this tab holds the connection for the others. */
   private holds = false;
+  /** The sessions that each tab shows, and when it said so. */
+  private readonly tabs = new Map<string, { sessions: readonly string[]; at: number }>();
+  private readonly name = Math.random().toString(36).slice(2);
+  /** What the connection was opened for. */
+  private watched = "";
+  private repeat: ReturnType<typeof setInterval> | undefined;
 
   constructor(
     private readonly place: () => number,
@@ -34,7 +44,19 @@ export class SharedFeed {
     this.want();
   }
 
+  /** The sessions that this tab shows: only their unfinished text comes from other machines. */
+  watch(sessions: readonly string[]): void {
+    clearInterval(this.repeat);
+    const say = () => {
+      this.note(this.name, sessions);
+      this.others?.postMessage({ type: "watch", tab: this.name, sessions } satisfies TabMessage);
+    };
+    if (sessions.length) this.repeat = setInterval(say, REPEAT_MS);
+    say();
+  }
+
   close(): void {
+    clearInterval(this.repeat);
     clearTimeout(this.alone);
     this.closed.abort();
     this.source?.close();
@@ -44,7 +66,8 @@ export class SharedFeed {
 
   private open(after: number): void {
     this.source?.close();
-    const source = new EventSource(`/api/feed?after=${after}`);
+    this.watched = this.shown();
+    const source = new EventSource(`/api/feed?after=${after}${this.watched ? `&watch=${this.watched}` : ""}`);
     this.source = source;
     this.delivered = after;
     source.onopen = () => this.receive({ type: "opened", after });
@@ -67,11 +90,24 @@ export class SharedFeed {
 
   private hear(message: TabMessage): void {
     if (message.type === "want") this.provide(message.after);
+    else if (message.type === "watch") this.note(message.tab, message.sessions);
     else if (this.source === null) {
       clearTimeout(this.alone);
       if (message.type === "opened" && this.place() < message.after) this.want();
       else this.deliver(message);
     }
+  }
+
+  private note(tab: string, sessions: readonly string[]): void {
+    this.tabs.set(tab, { sessions, at: Date.now() });
+    if (this.source !== null && this.shown() !== this.watched) this.open(this.delivered);
+  }
+
+  /** What is on the screen in any tab, for the address of the feed. */
+  private shown(): string {
+    const since = Date.now() - LAPSE_MS;
+    const fresh = [...this.tabs.values()].filter((each) => each.at > since);
+    return [...new Set(fresh.flatMap((each) => each.sessions))].sort().slice(0, MOST).map(encodeURIComponent).join(",");
   }
 
   /** Another tab needs what came after this place. */

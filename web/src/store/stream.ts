@@ -32,6 +32,9 @@ class LiveFeed {
   /** Items that are drawn together. */
   private pending: Item[] = [];
   private begun = false;
+  /** The sessions that this tab shows. */
+  private shown: readonly string[] = [];
+  private showing: Timer;
 
   /** Takes a snapshot, follows from it, and never gives up. */
   async begin(): Promise<void> {
@@ -55,6 +58,13 @@ class LiveFeed {
     void this.reconnect();
   }
 
+  /** Says which sessions this tab shows. Leaving one and opening the next count as one change. */
+  show(sessions: readonly string[]): void {
+    this.shown = sessions;
+    clearTimeout(this.showing);
+    this.showing = setTimeout(() => this.feed?.watch(this.shown), GATHER_MS);
+  }
+
   private open(): void {
     this.feed?.close();
     this.heardAt = Date.now();
@@ -62,6 +72,7 @@ class LiveFeed {
       () => this.cursor,
       (event) => this.receive(event),
     );
+    if (this.shown.length) this.feed.watch(this.shown);
   }
 
   private receive(event: FeedEvent): void {
@@ -162,3 +173,4 @@ const live = new LiveFeed();
 
 export const begin = (): Promise<void> => live.begin();
 export const tryNow = (): void => live.tryNow();
+export const show = (sessions: readonly string[]): void => live.show(sessions);

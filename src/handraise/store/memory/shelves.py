@@ -33,12 +33,14 @@ from handraise.store.changes import (
     QueueSay,
     Record,
     RecordLate,
+    RemoveRecord,
     RemoveRule,
     RenameMachine,
     ReturnSay,
     RevokeTrust,
     SaveMachine,
     SaveProject,
+    SaveRecord,
     SaveRule,
     SaveSession,
     SaveToken,
@@ -69,6 +71,8 @@ class Shelves(Struct):
     """By machine and directory."""
     projects: dict[str, Project] = field(default_factory=dict)
     tokens: dict[str, Token] = field(default_factory=dict)
+    records: dict[tuple[str, str], bytes] = field(default_factory=dict)
+    """By kind and key."""
     instructions: dict[str, Instruction] = field(default_factory=dict)
     machines: dict[str, Machine] = field(default_factory=dict)
     audit: list[Entry] = field(default_factory=list)
@@ -94,6 +98,7 @@ class Shelves(Struct):
             trusts=dict(self.trusts),
             projects=dict(self.projects),
             tokens=dict(self.tokens),
+            records=dict(self.records),
             instructions=dict(self.instructions),
             machines=dict(self.machines),
             audit=list(self.audit),
@@ -154,6 +159,10 @@ class Shelves(Struct):
                 return self._spend(token, at)
             case PruneTokens(codes, others):
                 return self._prune_tokens(codes, others)
+            case SaveRecord(kind, key, value, only_if):
+                return self._save_record((kind, key), value, only_if)
+            case RemoveRecord(kind, key):
+                return self.records.pop((kind, key), None) is not None
             case Record(entry):
                 self._record(entry)
             case PruneAudit(up_to):
@@ -360,6 +369,12 @@ class Shelves(Struct):
         if stored is None or stored.kind != "code" or not stored.is_good(at):
             return False
         self.tokens[token] = structs.replace(stored, revoked_at=at)
+        return True
+
+    def _save_record(self, name: tuple[str, str], value: bytes, only_if: bytes | None) -> bool:
+        if self.records.get(name) != only_if:
+            return False
+        self.records[name] = value
         return True
 
     def _record(self, entry: Entry) -> None:

@@ -1,6 +1,7 @@
 """The store over dicts: a batch works on a copy of the shelves, which replaces them if every change succeeds."""
 
 import asyncio
+import time
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from types import TracebackType
@@ -46,11 +47,14 @@ class Listeners(Struct, eq=False):
 
 
 class MemoryDatabase:
-    """What several stores share, in one process and event loop."""
+    """What several stores share, in one process and event loop. `clock` is its own, in seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
         self.shelves = Shelves()
         self.everyone: list[Listeners] = []
+        self.leases: dict[str, tuple[Listeners, float]] = {}
+        """Who has each, and until when."""
 
 
 class MemoryStore:
@@ -58,6 +62,7 @@ class MemoryStore:
 
     def __init__(self, machine: str = "", database: MemoryDatabase | None = None) -> None:
         self.machine = machine
+        self.shared = database is not None
         self._database = database or MemoryDatabase()
         self._epoch: int | None = None
         self._own = Listeners()
@@ -261,8 +266,29 @@ class MemoryStore:
     async def token(self, hash_of_secret: str) -> Token | None:
         return next((token for token in self._contents().tokens.values() if token.hash == hash_of_secret), None)
 
-    async def tokens(self) -> list[Token]:
-        return sorted(self._contents().tokens.values(), key=lambda token: token.created_at)
+    async def tokens(self, ids: Collection[str] | None = None) -> list[Token]:
+        found = [token for token in self._contents().tokens.values() if ids is None or token.id in ids]
+        return sorted(found, key=lambda token: token.created_at)
+
+    async def record(self, kind: str, key: str) -> bytes | None:
+        return self._contents().records.get((kind, key))
+
+    async def records(self, kind: str) -> dict[str, bytes]:
+        return {key: value for (each, key), value in self._contents().records.items() if each == kind}
+
+    async def lease(self, name: str, seconds: float) -> bool:
+        self._contents()
+        self._check_epoch()
+        now, leases = self._database.clock(), self._database.leases
+        holder, until = leases.get(name, (self._own, now))
+        if holder is not self._own and now < until:
+            return False
+        leases[name] = self._own, now + seconds
+        return True
+
+    async def end_lease(self, name: str) -> None:
+        if self._database.leases.get(name, (None,))[0] is self._own:
+            del self._database.leases[name]
 
     async def audit(self, **wanted: Unpack[AuditFilter]) -> list[Entry]:
         before, since, until = wanted.get("before"), wanted.get("since"), wanted.get("until")

@@ -35,12 +35,14 @@ from handraise.store.changes import (
     QueueSay,
     Record,
     RecordLate,
+    RemoveRecord,
     RemoveRule,
     RenameMachine,
     ReturnSay,
     RevokeTrust,
     SaveMachine,
     SaveProject,
+    SaveRecord,
     SaveRule,
     SaveSession,
     SaveToken,
@@ -210,6 +212,12 @@ class PostgresBatch:
             case PruneTokens(codes, others):
                 times = {"codes": microseconds(codes), "others": microseconds(others), "never": _NEVER}
                 return await self._changed("prune_tokens", **times)
+            case SaveRecord(kind, key, value, None):
+                return await self._changed("add_record", kind=kind, key=key, value=value)
+            case SaveRecord(kind, key, value, only_if):
+                return await self._changed("change_record", kind=kind, key=key, value=value, only_if=only_if)
+            case RemoveRecord(kind, key):
+                return await self._changed("remove_record", kind=kind, key=key)
             case Record(entry):
                 return self._record(entry)
             case PruneAudit(up_to):

@@ -1,144 +1,218 @@
-"""Unfinished blocks of text on their way between machines. Best effort: any of them may be lost.
+"""Unfinished blocks of text on their way between machines. Best effort: any of them may be left out.
 
-A hub announces which sessions it follows; the hub that runs one sends it the newest state of each block, in pieces
-that fit into a notification. Nothing of it is stored.
+Each hub says in the database which sessions people look at. While someone does, the hub that runs a session puts the
+newest state of each block there and announces it; nothing is written otherwise. Announcements are hints: where they
+don't arrive, both sides look for themselves.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterator
+import logging
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from hashlib import sha256
+from typing import Any
 
 from msgspec import MsgspecError, Struct, json
 
 from handraise.model.items import Preview
 from handraise.store.interface import StoreError
+from handraise.store.postgres.connecting import Connection
+from handraise.store.postgres.database import SQL
 from handraise.store.postgres.writer import CHANNEL
+from handraise.store.surrogates import mended
 
-Notify = Callable[[list[tuple[str, str]]], Awaitable[None]]
-"""Sends messages to channels."""
+Work = Callable[[Connection], Awaitable[list[Any]]]
+Use = Callable[[Work], Awaitable[list[Any]]]
+"""Does work on a connection; raises StoreError."""
 
-_PACE = 0.05
-"""The shortest time between two notifications, in seconds."""
-_ANNOUNCE_EVERY = 10.0
-_WANTED_FOR = 30.0
-_PIECE = 7000
-"""Bytes. A notification must be shorter than 8,000."""
-_MOST_PIECES = 40
-_MOST_NAMED = 300
+PACE = 0.04
+"""The shortest time between two batches of previews, in seconds: as on the machine itself."""
+_BYTES_A_SECOND = 4_000_000
+"""Long blocks come less often."""
+_WATCH_AGAIN = 10.0
+_WATCHED_FOR = 30.0
+_LOOK_AGAIN = 10.0
+_LOOK_AGAIN_DEAF = 1.0
+"""How long a hub that sends believes what it knows about who looks."""
+_POLL_DEAF = 0.25
+_AFTER_A_FAULT = 1.0
+_MOST_BLOCKS = 200
+
+log = logging.getLogger(__name__)
 
 
 def channel_of(writer: str) -> str:
-    """Where a hub receives previews."""
+    """A hub's own channel."""
     return f"handraise_{writer}"
 
 
-class _Wanted(Struct, frozen=True):
-    sessions: frozenset[str]
-    until: float
+class _Watching(Struct):
+    """A session that people here look at."""
+
+    since: int
+    number: int = 0
+    """The newest preview that was shown."""
 
 
 class PreviewExchange:
-    """One hub's end: what others want of it, what it wants of others."""
+    """One hub's end. `hears` says whether announcements of other hubs arrive."""
 
-    def __init__(self, writer: str, notify: Notify, show: Callable[[Preview], None]) -> None:
+    def __init__(self, writer: str, use: Use, hears: Callable[[], bool], show: Callable[[Preview], None]) -> None:
         self._writer = writer
-        self._notify = notify
+        self._use = use
+        self._hears = hears
         self._show = show
         self._mine: frozenset[str] = frozenset()
-        self._wanted: dict[str, _Wanted] = {}
-        self._waiting: dict[tuple[str, str, int, str | None], Preview] = {}
-        self._pieces: dict[str, tuple[str, list[str]]] = {}
-        self._wake = asyncio.Event()
-        self._announce = False
-        self._sent = 0
+        self._watching: dict[str, _Watching] = {}
+        self._wanted: frozenset[str] = frozenset()
+        self._looked_at = float("-inf")
+        self._waiting: dict[tuple[str, str, int], Preview] = {}
+        self._send = asyncio.Event()
+        self._watch = asyncio.Event()
+        self._receive = asyncio.Event()
 
     def want(self, sessions: Collection[str]) -> None:
         """See `Store.want_previews`."""
         if frozenset(sessions) != self._mine:
             self._mine = frozenset(sessions)
-            self._announce = True
-            self._wake.set()
+            self._watch.set()
 
     def offer(self, preview: Preview) -> None:
-        """See `Store.preview`."""
-        if any(self._receivers(preview.session)):
-            self._waiting[preview.session, preview.message, preview.index, preview.parent] = preview
-            self._wake.set()
+        """See `Store.preview`. The newest state of a block replaces what waits; the oldest block makes room."""
+        if preview.session not in self._wanted and not self._must_look():
+            return
+        self._waiting[preview.session, preview.message, preview.index] = preview
+        if len(self._waiting) > _MOST_BLOCKS:
+            del self._waiting[next(iter(self._waiting))]
+        self._send.set()
 
-    def hear_wish(self, words: str) -> None:
-        """Another hub's announcement: its identity, and the sessions that it follows."""
-        writer, *sessions = words.split()
-        if writer != self._writer:
-            self._wanted[writer] = _Wanted(frozenset(sessions), _now() + _WANTED_FOR)
+    def settle(self, sessions: Iterable[str]) -> None:
+        """Something of these sessions was stored: what waits may be complete, and the rest comes again."""
+        for session in sessions:
+            for key in [each for each in self._waiting if each[0] == session]:
+                del self._waiting[key]
 
-    def hear_piece(self, words: str) -> None:
-        """A piece of a preview: who sent it, its number, which piece of how many, and the text."""
-        writer, number, place, text = words.split(" ", 3)
-        at, _, count = place.partition("/")
-        known, pieces = self._pieces.get(writer, ("", []))
-        if known != number or int(at) != len(pieces) + 1:
-            pieces = []
-        if int(at) != len(pieces) + 1:
-            return  # one was lost
-        pieces.append(text)
-        self._pieces[writer] = number, pieces
-        if len(pieces) == int(count):
-            del self._pieces[writer]
-            try:
-                self._show(json.decode("".join(pieces), type=Preview))
-            except MsgspecError:
-                pass  # of another version
+    def hear_watchers(self) -> None:
+        """Other hubs look at other sessions than before."""
+        self._looked_at = float("-inf")
+
+    def hear_previews(self) -> None:
+        """There may be some for this hub."""
+        if self._watching:
+            self._receive.set()
 
     async def run(self) -> None:
         """Until it is cancelled."""
-        while True:
-            try:
-                async with asyncio.timeout(_ANNOUNCE_EVERY if self._mine else None):
-                    await self._wake.wait()
-            except TimeoutError:
-                self._announce = True
-            self._wake.clear()
-            messages = [*self._wishes(), *self._previews()]
-            try:
-                if messages:
-                    await self._notify(messages)
-            except StoreError:
-                pass  # the next one may get through
-            await asyncio.sleep(_PACE)
+        async with asyncio.TaskGroup() as tasks:
+            for part in (self._keep_watching, self._receive_all, self._send_all):
+                tasks.create_task(_without_end(part))
 
-    def _wishes(self) -> Iterator[tuple[str, str]]:
-        if self._announce:
-            self._announce = False
-            yield CHANNEL, " ".join(["w", self._writer, *sorted(self._mine)[:_MOST_NAMED]])
+    async def _keep_watching(self) -> None:
+        try:
+            async with asyncio.timeout(_WATCH_AGAIN if self._mine else None):
+                await self._watch.wait()
+        except TimeoutError:
+            pass
+        changed = self._watch.is_set()
+        self._watch.clear()
+        sessions = self._mine
+        try:
+            rows = await self._rows(
+                "watch",
+                announce="w" if changed else "",
+                hub=self._writer,
+                sessions=sorted(sessions),
+                microseconds=round(_WATCHED_FOR * 1_000_000),
+            )
+        except StoreError:
+            self._watch.set()
+            raise
+        since = int(rows[0][0])
+        self._watching = {each: self._watching.get(each) or _Watching(since) for each in sessions}
 
-    def _previews(self) -> Iterator[tuple[str, str]]:
+    async def _receive_all(self) -> None:
+        try:
+            async with asyncio.timeout(_POLL_DEAF if self._watching and not self._hears() else _WATCH_AGAIN):
+                await self._receive.wait()
+        except TimeoutError:
+            pass
+        self._receive.clear()
+        watching = self._watching
+        if not watching:
+            return
+        rows = await self._rows(
+            "new_previews",
+            sessions=[*watching],
+            numbers=[each.number for each in watching.values()],
+            since=[each.since for each in watching.values()],
+        )
+        for session, number, content in rows:
+            watching[session].number = max(number, watching[session].number)
+            try:
+                preview = json.decode(content, type=Preview)
+            except MsgspecError:
+                continue  # of another version
+            if preview.session == session:
+                self._show(preview)
+
+    async def _send_all(self) -> None:
+        await self._send.wait()
+        self._send.clear()
+        began = _now()
+        if self._must_look():
+            self._looked_at = began
+            rows = await self._rows("watched_elsewhere", hub=self._writer)
+            self._wanted = frozenset(row[0] for row in rows)
         waiting, self._waiting = self._waiting, {}
-        for preview in waiting.values():
-            pieces = list(_cut(json.encode(preview)))
-            if len(pieces) > _MOST_PIECES:
-                continue
-            self._sent += 1
-            for receiver in self._receivers(preview.session):
-                for at, piece in enumerate(pieces, 1):
-                    yield channel_of(receiver), f"p {self._writer} {self._sent} {at}/{len(pieces)} {piece}"
+        wanted = [each for each in waiting.values() if each.session in self._wanted]
+        contents = [_encoded(each) for each in wanted]
+        if wanted:
+            await self._rows(
+                "send_previews",
+                announce="p",
+                sessions=[each.session for each in wanted],
+                blocks=[_block(each) for each in wanted],
+                contents=contents,
+            )
+        size = sum(len(each) for each in contents)
+        await asyncio.sleep(max(PACE, size / _BYTES_A_SECOND) - (_now() - began))
 
-    def _receivers(self, session: str) -> Iterator[str]:
-        now = _now()
-        for writer, wanted in tuple(self._wanted.items()):
-            if wanted.until < now:
-                del self._wanted[writer]
-            elif session in wanted.sessions:
-                yield writer
+    def _must_look(self) -> bool:
+        return _now() - self._looked_at >= (_LOOK_AGAIN if self._hears() else _LOOK_AGAIN_DEAF)
+
+    async def _rows(self, statement: str, *, announce: str = "", **bindings: object) -> list[Any]:
+        prepared, notify = SQL[statement], SQL["notify"]
+
+        async def work(connection: Connection) -> list[Any]:
+            rows: list[Any] = await connection.fetch(prepared.text, *prepared.arguments(bindings))
+            if announce:
+                hint = {"channels": [CHANNEL], "payloads": [f"{announce} {self._writer}"]}
+                await connection.execute(notify.text, *notify.arguments(hint))
+            return rows
+
+        return await self._use(work)
 
 
-def _cut(whole: bytes) -> Iterator[str]:
-    """Never within a character."""
-    at = 0
-    while at < len(whole):
-        end = min(at + _PIECE, len(whole))
-        while end < len(whole) and whole[end] & 0xC0 == 0x80:
-            end -= 1
-        yield whole[at:end].decode()
-        at = end
+async def _without_end(part: Callable[[], Awaitable[None]]) -> None:
+    while True:
+        try:
+            await part()
+        except StoreError:
+            await asyncio.sleep(_AFTER_A_FAULT)  # the database is away: the next one may get through
+        except Exception:  # outer boundary: one bad preview must not end all others
+            log.exception("previews could not be exchanged; trying again")
+            await asyncio.sleep(_AFTER_A_FAULT)
+
+
+def _encoded(preview: Preview) -> bytes:
+    try:
+        return json.encode(preview)
+    except UnicodeEncodeError:
+        return json.encode(mended(preview))
+
+
+def _block(preview: Preview) -> str:
+    """The same for every state of a block, and short, whatever Claude calls its messages."""
+    return sha256(f"{preview.message} {preview.index}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _now() -> float:

@@ -2,7 +2,7 @@
 
 import asyncio
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from msgspec import json
@@ -195,8 +195,25 @@ class PostgresReader:
         row = await self._row("token", hash=hash_of_secret)
         return read_token(row) if row else None
 
-    async def tokens(self) -> list[Token]:
-        return [read_token(row) for row in await self._rows("tokens")]
+    async def tokens(self, ids: Collection[str] | None = None) -> list[Token]:
+        rows = await (self._rows("tokens") if ids is None else self._rows("tokens_by_id", ids=[*ids]))
+        return [read_token(row) for row in rows]
+
+    async def record(self, kind: str, key: str) -> bytes | None:
+        row = await self._row("record_of", kind=kind, key=key)
+        return row[0] if row else None
+
+    async def records(self, kind: str) -> dict[str, bytes]:
+        return dict(await self._rows("records", kind=kind))
+
+    async def lease(self, name: str, holder: str, microseconds: int, epoch: int | None) -> tuple[bool, bool]:
+        """Whether the holder may have leases, and whether it has this one. Not a read, but as short as one."""
+        wanted = {"name": name, "holder": holder, "microseconds": microseconds}
+        (row,) = await self._rows("take_lease", machine=self._machine, epoch=epoch, **wanted)
+        return row[0], row[1]
+
+    async def end_lease(self, name: str, holder: str) -> None:
+        await self._rows("end_lease", name=name, holder=holder)
 
     async def audit(self, wanted: AuditFilter) -> list[Entry]:
         about = {"ask": wanted.get("ask"), "session": wanted.get("session"), "name": wanted.get("by")}

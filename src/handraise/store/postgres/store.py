@@ -29,7 +29,7 @@ from handraise.store.interface import (
     StoreFenced,
 )
 from handraise.store.postgres.connecting import CONNECT_SECONDS, Connecting, Connection, read_address, watched
-from handraise.store.postgres.database import SQL, prepare
+from handraise.store.postgres.database import prepare
 from handraise.store.postgres.errors import explain
 from handraise.store.postgres.hints import Hearing, HintListener
 from handraise.store.postgres.pool import ConnectionPool
@@ -65,6 +65,7 @@ class PostgresStore:
         hang_seconds: float = 15.0,
     ) -> None:
         self.machine = machine
+        self.shared = True
         self._connecting = Connecting(read_address(database, password), patience=patience, hang_seconds=hang_seconds)
         self._identity = identity or token_hex(8)
         self._listeners: tuple[Listener, ...] = ()
@@ -90,7 +91,9 @@ class PostgresStore:
         self._writer = PostgresWriter(self._connecting, self._identity, self.machine, self._tail.committed)
         channels = (CHANNEL, channel_of(self._identity))
         self._hints = HintListener(self._connecting, f"handraise listener {self._identity}", channels, self._hear)
-        self._previews = PreviewExchange(self._identity, self._notify, self._show)
+        self._previews = PreviewExchange(
+            self._identity, self._pool.use, lambda: self._hints.hearing == "yes", self._show
+        )
         try:
             await self._tail.begin()
         except BaseException:
@@ -241,8 +244,24 @@ class PostgresStore:
     async def token(self, hash_of_secret: str) -> Token | None:
         return await self._ask(lambda reader: reader.token(hash_of_secret))
 
-    async def tokens(self) -> list[Token]:
-        return await self._ask(PostgresReader.tokens)
+    async def tokens(self, ids: Collection[str] | None = None) -> list[Token]:
+        return await self._ask(lambda reader: reader.tokens(ids))
+
+    async def record(self, kind: str, key: str) -> bytes | None:
+        return await self._ask(lambda reader: reader.record(kind, key))
+
+    async def records(self, kind: str) -> dict[str, bytes]:
+        return await self._ask(lambda reader: reader.records(kind))
+
+    async def lease(self, name: str, seconds: float) -> bool:
+        epoch, microseconds = self._writer.epoch, round(seconds * 1_000_000)
+        may, has = await self._ask(lambda reader: reader.lease(name, self._identity, microseconds, epoch))
+        if not may:
+            raise StoreFenced(t("error.store.fenced"), t("error.store.unfence"))
+        return has
+
+    async def end_lease(self, name: str) -> None:
+        await self._ask(lambda reader: reader.end_lease(name, self._identity))
 
     async def audit(self, **wanted: Unpack[AuditFilter]) -> list[Entry]:
         return await self._ask(lambda reader: reader.audit(wanted))
@@ -293,36 +312,29 @@ class PostgresStore:
         self._check_open()
         return await self._read(question)
 
-    async def _notify(self, messages: list[tuple[str, str]]) -> None:
-        notify = SQL["notify"]
-        bindings = {"channels": [each for each, _ in messages], "payloads": [each for _, each in messages]}
-
-        async def work(connection: Connection) -> None:
-            await connection.execute(notify.text, *notify.arguments(bindings))
-
-        await self._pool.use(work)
-
     def _hear(self, payload: str) -> None:
         kind, _, words = payload.partition(" ")
         try:
             match kind:
                 case "":
                     self._tail.hint(0)
+                    self._previews.hear_watchers()
                 case "c":
                     newest, rules, writer = words.split()
                     if writer != self._identity:
                         self._tail.hint(int(newest))
                         self._tail.heard_rules(int(rules))
-                case "w":
-                    self._previews.hear_wish(words)
-                case "p":
-                    self._previews.hear_piece(words)
+                case "w" if words != self._identity:
+                    self._previews.hear_watchers()
+                case "p" if words != self._identity:
+                    self._previews.hear_previews()
         except ValueError:
             pass  # anyone who may connect to the database may say anything here
 
     def _spread(self, items: Sequence[Item], asks: Sequence[Ask]) -> None:
         # The loop calls these in order; one listener's error doesn't affect the others.
         loop = asyncio.get_running_loop()
+        self._previews.settle({item.session for item in items if item.session is not None})
         if asks:
             for on_asks in self._ask_listeners:
                 loop.call_soon(on_asks, tuple(asks))

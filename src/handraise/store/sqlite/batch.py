@@ -32,12 +32,14 @@ from handraise.store.changes import (
     QueueSay,
     Record,
     RecordLate,
+    RemoveRecord,
     RemoveRule,
     RenameMachine,
     ReturnSay,
     RevokeTrust,
     SaveMachine,
     SaveProject,
+    SaveRecord,
     SaveRule,
     SaveSession,
     SaveToken,
@@ -158,6 +160,11 @@ class Batch:
                 return self._changed("spend_code", {"id": token, "at": microseconds(at)})
             case PruneTokens(codes, others):
                 return self._prune_tokens(codes, others)
+            case SaveRecord(kind, key, value, only_if):
+                record = {"kind": kind, "key": key, "value": value, "only_if": only_if}
+                return self._changed("add_record" if only_if is None else "change_record", record)
+            case RemoveRecord(kind, key):
+                return self._changed("remove_record", {"kind": kind, "key": key})
             case Record(entry):
                 return self._record(entry)
             case PruneAudit(up_to):

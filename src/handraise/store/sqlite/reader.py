@@ -1,6 +1,6 @@
 """The read queries, over their own connection. Never writes."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import apsw
 from msgspec import json
@@ -156,8 +156,16 @@ class Reader:
         row = self._row("token", hash=hash_of_secret)
         return read_token(row) if row else None
 
-    def tokens(self) -> list[Token]:
-        return [read_token(row) for row in self._rows("tokens")]
+    def tokens(self, ids: Collection[str] | None = None) -> list[Token]:
+        rows = self._rows("tokens") if ids is None else self._rows("tokens_by_id", ids=json.encode([*ids]).decode())
+        return [read_token(row) for row in rows]
+
+    def record(self, kind: str, key: str) -> bytes | None:
+        row = self._row("record_of", kind=kind, key=key)
+        return bytes(row[0]) if row else None
+
+    def records(self, kind: str) -> dict[str, bytes]:
+        return dict(self._rows("records", kind=kind))
 
     def audit(self, wanted: AuditFilter) -> list[Entry]:
         about = {"ask": wanted.get("ask"), "session": wanted.get("session"), "name": wanted.get("by")}

@@ -43,6 +43,7 @@ class SqliteStore:
 
     def __init__(self, path: Path, machine: str = "", *, busy_seconds: float = 5.0) -> None:
         self.machine = machine
+        self.shared = False
         self._path = path
         self._busy_seconds = busy_seconds
         self._listeners: tuple[Listener, ...] = ()
@@ -187,8 +188,21 @@ class SqliteStore:
     async def token(self, hash_of_secret: str) -> Token | None:
         return await self._look(lambda reader: reader.token(hash_of_secret))
 
-    async def tokens(self) -> list[Token]:
-        return await self._ask(self._reader.tokens)
+    async def tokens(self, ids: Collection[str] | None = None) -> list[Token]:
+        return await self._ask(lambda: self._reader.tokens(ids))
+
+    async def record(self, kind: str, key: str) -> bytes | None:
+        return await self._look(lambda reader: reader.record(kind, key))
+
+    async def records(self, kind: str) -> dict[str, bytes]:
+        return await self._ask(lambda: self._reader.records(kind))
+
+    async def lease(self, name: str, seconds: float) -> bool:  # noqa: ARG002 (nobody else can have it)
+        self._check_open()
+        return True
+
+    async def end_lease(self, name: str) -> None:
+        pass
 
     async def audit(self, **wanted: Unpack[AuditFilter]) -> list[Entry]:
         return await self._ask(lambda: self._reader.audit(wanted))

@@ -8,7 +8,6 @@ import ssl
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from pathlib import Path
 from socket import SOCK_STREAM
 from types import TracebackType
 from typing import Self
@@ -20,7 +19,7 @@ from handraise.model.devices import Device, Unusable
 from handraise.surfaces.push.endpoints import Endpoint, check_addresses, read_endpoint
 from handraise.surfaces.push.messages import Accepted, EndpointGone, Outcome, PushMessage, Rejected, RetryLater
 from handraise.surfaces.push.sealing import CURVE, SALT, NoSuchKey, read_point, seal
-from handraise.surfaces.push.vapid import HubKey, KeyLost, keep_key, unspell
+from handraise.surfaces.push.vapid import HubKey, unspell
 from handraise.texts import t
 
 DEADLINE = 20.0
@@ -31,22 +30,6 @@ _SECRET = 16
 _GONE = (404, 410)
 _BUSY = (408, 425, 429)
 Resolve = Callable[[str, int], Awaitable[list[str]]]
-
-
-def hire(
-    folder: Path,
-    clock: Callable[[], datetime],
-    entropy: Callable[[int], bytes],
-    contact: str | None,
-    private: bool,
-) -> "WebPushClient":
-    """A client with the hub's key from this folder; raises Unusable. Blocks."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        key = keep_key(folder / "key.pem")
-    except (OSError, KeyLost) as error:
-        raise Unusable(str(error)) from error
-    return WebPushClient(key, clock, entropy, contact=contact, private=private)
 
 
 async def resolve(host: str, port: int) -> list[str]:

@@ -1,17 +1,23 @@
 """The devices and what each was sent, in one file that is replaced atomically."""
 
 import asyncio
+import importlib
 import os
+from abc import ABC, abstractmethod
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 from msgspec import Struct
 
 from handraise.model.devices import Device
 
+if TYPE_CHECKING:
+    from handraise.surfaces.push.vapid import HubKey
+
+KEY_FILE = "key.pem"
 MOST_ENDINGS = 20
 """How many ended sessions may be queued for a device; the oldest are dropped."""
 
@@ -61,11 +67,17 @@ class DeviceLog(Struct):
         self.cursor = cursor
         for each in devices:
             page = self.pages[each]
+            if ending in page.endings:
+                continue
             page.endings = [*page.endings, ending][-MOST_ENDINGS:]
 
 
 class DeviceLogLost(Exception):
     """The file exists but can't be read. The text is a sentence."""
+
+
+class KeyLost(Exception):
+    """The hub's key exists but can't be used. A new one would silence every device. The text is a sentence."""
 
 
 def read(file: Path) -> DeviceLog:
@@ -90,22 +102,21 @@ def write(file: Path, written: bytes) -> None:
     os.replace(draft, file)
 
 
-class DeviceLogFile:
-    """The device log and its file. Entered with `async with`; raises DeviceLogLost.
+class DeviceBook(ABC):
+    """The device log, and where it is kept. Entered with `async with`; raises DeviceLogLost.
 
-    One write at a time, by its own task: cancelling a caller never leaves a partial file.
+    One write at a time, by its own task: cancelling a caller never leaves half of it.
     """
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self) -> None:
         self.ledger = DeviceLog()
-        self._file = file
         self._next: asyncio.Future[None] | None = None
         self._wanted = asyncio.Event()
         self._closing = False
         self._writer: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        self.ledger = await asyncio.to_thread(read, self._file)
+        await self._load()
         self._writer = asyncio.create_task(self._write_for_ever())
         return self
 
@@ -118,12 +129,26 @@ class DeviceLogFile:
             await self._writer
 
     async def save(self) -> None:
-        """The device log is on disk when this returns; raises OSError."""
+        """The device log is stored when this returns; raises what storing it raises."""
         if self._next is None:
             self._next = asyncio.get_running_loop().create_future()
             self._next.add_done_callback(_look_at)
         self._wanted.set()
         await asyncio.shield(self._next)
+
+    @abstractmethod
+    async def refresh(self) -> None:
+        """The device log has what other hubs changed in it when this returns."""
+
+    @abstractmethod
+    async def key(self) -> "HubKey":
+        """The key that devices are bound to, made on first use; raises KeyLost, and what storing it raises."""
+
+    @abstractmethod
+    async def _load(self) -> None: ...
+
+    @abstractmethod
+    async def _write(self) -> None: ...
 
     async def _write_for_ever(self) -> None:
         while True:
@@ -131,19 +156,45 @@ class DeviceLogFile:
             self._wanted.clear()
             saved, self._next = self._next, None
             if saved is not None:
-                await self._write(saved)
+                await self._write_for(saved)
             elif self._closing:
                 return
             if self._closing:
                 self._wanted.set()
 
-    async def _write(self, saved: asyncio.Future[None]) -> None:
+    async def _write_for(self, saved: asyncio.Future[None]) -> None:
         try:
-            await asyncio.to_thread(write, self._file, msgspec.json.encode(self.ledger))
-        except OSError as error:
+            await self._write()
+        except Exception as error:  # whoever waits for it gets it
             saved.set_exception(error)
         else:
             saved.set_result(None)
+
+
+class DeviceLogFile(DeviceBook):
+    """In one file, with the key beside it. Raises OSError."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self._file = file
+
+    async def refresh(self) -> None:
+        pass  # nobody else writes it
+
+    async def key(self) -> "HubKey":
+        return await asyncio.to_thread(self._keep_key)
+
+    async def _load(self) -> None:
+        self.ledger = await asyncio.to_thread(read, self._file)
+
+    async def _write(self) -> None:
+        await asyncio.to_thread(write, self._file, msgspec.json.encode(self.ledger))
+
+    def _keep_key(self) -> "HubKey":
+        vapid = importlib.import_module("handraise.surfaces.push.vapid")
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        key: HubKey = vapid.keep_key(self._file.with_name(KEY_FILE))
+        return key
 
 
 def _look_at(written: asyncio.Future[None]) -> None:

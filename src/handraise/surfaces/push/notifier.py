@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from datetime import datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -14,16 +15,25 @@ from msgspec import Struct
 
 from handraise.auth import Auth, Principal
 from handraise.desk.interface import Desk, Invalid, NotFound, Refused
+from handraise.desk.shared import RENEW, LeaseKeeper, SharedRecords
 from handraise.model import ids
 from handraise.model.actors import Person
-from handraise.model.devices import NOTICE_KINDS, Device, Subscription, Unusable
+from handraise.model.devices import NOTICE_KINDS, Device, Subscription
 from handraise.model.names import BadName, check_name
 from handraise.model.tokens import Role, may
 from handraise.surfaces.push import notices
-from handraise.surfaces.push.device_log import DeviceLogFile, DeviceLogLost, DeviceState, Ending
+from handraise.surfaces.push.device_log import (
+    DeviceBook,
+    DeviceLogFile,
+    DeviceLogLost,
+    DeviceState,
+    Ending,
+    KeyLost,
+)
 from handraise.surfaces.push.due import GRACE, OLDEST_ENDING, AskStates
 from handraise.surfaces.push.messages import Accepted, EndpointGone, PushMessage
 from handraise.surfaces.push.sender import DeviceSender
+from handraise.surfaces.push.shared_log import SharedDeviceLog
 from handraise.surfaces.push.watcher import AskWatcher
 from handraise.texts import t
 
@@ -35,6 +45,9 @@ MOST_DEVICES = 20
 MOST_IN_ALL = 500
 _TRIAL_LIFE = 60
 _FEED = "feed"
+_LEASE = "push"
+MARGIN = 21.0
+"""A message is sent only if the lease lasts longer than that: a push service may take nearly as long."""
 _BEGAN = ("session started", "session resumed")
 
 log = logging.getLogger("handraise.push")
@@ -49,10 +62,22 @@ class PushConfig(Struct, frozen=True):
     proxied: Role | None = None
     """The role of people whom a proxy signs in; None without a proxy."""
     grace: timedelta = GRACE
+    renew: float = RENEW
+    """How often the hub that sends says that it still does, and looks for what other hubs changed, in seconds."""
+
+
+class SharedPush(Struct, frozen=True):
+    """What the notifiers of several hubs share. `elapsed` is a clock that also counts while the machine sleeps."""
+
+    records: SharedRecords
+    elapsed: Callable[[], float]
 
 
 class Notifier:
-    """Entered with `async with`, inside the hub's. It follows the feed only while there is a device."""
+    """Entered with `async with`, inside the hub's. It follows the feed only while there is a device.
+
+    If hubs share their devices, only the one with the lease sends. Any of them can add, remove and test a device.
+    """
 
     def __init__(
         self,
@@ -62,17 +87,24 @@ class Notifier:
         clock: Callable[[], datetime],
         entropy: Callable[[int], bytes],
         terms: PushConfig,
+        shared: SharedPush | None = None,
     ) -> None:
         self._desk = desk
         self._auth = auth
-        self._folder = folder
         self._clock = clock
         self._entropy = entropy
         self._terms = terms
-        self._book = DeviceLogFile(folder / "devices.json")
+        self._book: DeviceBook
+        self._lease: LeaseKeeper | None = None
+        if shared is None:
+            self._book = DeviceLogFile(folder / "devices.json")
+        else:
+            self._book = SharedDeviceLog(shared.records, folder)
+            self._lease = LeaseKeeper(shared.records, _LEASE, shared.elapsed, every=terms.renew)
         self._scene = AskStates(grace=terms.grace)
         self._senders: dict[str, DeviceSender] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._sharing: asyncio.Task[None] | None = None
         self._watch: AskWatcher | None = None
         self._stack = AsyncExitStack()
         self._loading = asyncio.Lock()
@@ -85,21 +117,20 @@ class Notifier:
         except DeviceLogLost as error:
             log.error("%s", error)  # noqa: TRY400 (the hub goes on without it)
             self._lost = t("push.error.devices_lost")
-        if self._terms.enabled and self._book.ledger.pages:
+        if self._terms.enabled and self._lease is not None and not self._lost:
+            await self._stack.enter_async_context(self._lease)
+            self._sharing = asyncio.create_task(self._share(self._lease))
+        elif self._terms.enabled and self._book.ledger.pages:
             self._begin()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        if self._watch is not None:
-            self._book.ledger.cursor = max(self._book.ledger.cursor or 0, self._watch.cursor or 0)
-            with suppress(Refused):
-                await self._save()
+        if self._sharing is not None:
+            self._sharing.cancel()
+            await asyncio.gather(self._sharing, return_exceptions=True)
+        await self._pause()
         await self._stack.aclose()
 
     @property
@@ -113,6 +144,7 @@ class Notifier:
 
     async def devices(self, principal: Principal) -> list[Device]:
         """One person's devices, oldest first."""
+        await self._book.refresh()
         own = [page.device for page in self._book.ledger.pages.values() if _is_own(page.device, principal)]
         return [device for device in own if await self._role_of(device) is not None]
 
@@ -126,6 +158,7 @@ class Notifier:
             raise Refused(t("push.error.other_hub"))
         await client.check(wanted.endpoint, wanted.key, wanted.secret)
         newest = await self._desk.newest()
+        await self._book.refresh()
         before = set(self._book.ledger.pages)
         page = self._keep(wanted, principal)
         if self._book.ledger.cursor is None:
@@ -138,6 +171,7 @@ class Notifier:
 
     async def remove(self, device: str, principal: Principal, source: str) -> None:
         """Takes effect immediately: nothing more is sent to it."""
+        await self._book.refresh()
         page = self._own(device, principal)
         self._stop(page)
         await self._save()
@@ -146,8 +180,9 @@ class Notifier:
     async def try_out(self, device: str, principal: Principal) -> str | None:
         """Sends a test; the sentence says why it failed."""
         self._check()
-        self._own(device, principal)
-        sender = self._senders[device]
+        await self._book.refresh()
+        page = self._own(device, principal)
+        sender = self._senders.get(device) or self._sender(page)
         message = PushMessage(notices.encode(notices.of_test(device)), None, _TRIAL_LIFE, "high")
         outcome = await sender.carry(message)
         await self._save()
@@ -157,9 +192,11 @@ class Notifier:
 
     async def closed(self, device: str, principal: Principal, ask: str) -> None:
         """The device no longer shows this ask: it was answered or dismissed there."""
+        await self._book.refresh()
         page = self._own(device, principal)
         if page.forget(ask):
-            page.put_away = {each: at for each, at in page.put_away.items() if each in self._scene.open}
+            if self._scene.is_known:
+                page.put_away = {each: at for each, at in page.put_away.items() if each in self._scene.open}
             page.put_away[ask] = self._clock()
             await self._save()
 
@@ -190,7 +227,7 @@ class Notifier:
                 raise Refused(t("push.error.hub_full", most=MOST_IN_ALL))
         before = known.device.kinds if known else NOTICE_KINDS
         device = Device(
-            id=known.device.id if known else ids.spell("d", self._entropy(ids.ENTROPY)),
+            id=known.device.id if known else self._new_id(wanted.endpoint),
             person=principal.person.name,
             token=principal.token.id if principal.token else None,
             label=_label(wanted.label),
@@ -202,6 +239,7 @@ class Notifier:
             origin=wanted.origin,
             last_sent_at=known.device.last_sent_at if known else None,
             trouble=known.device.trouble if known and known.device.endpoint == wanted.endpoint else None,
+            role=None if principal.token else principal.role,
         )
         if known is not None:
             known.device = device
@@ -209,8 +247,16 @@ class Notifier:
         pages[device.id] = DeviceState(device)
         return pages[device.id]
 
+    def _new_id(self, endpoint: str) -> str:
+        """Hubs that add the same browser at the same moment give it the same one, so it is one device."""
+        same = ids.spell("d", sha256(endpoint.encode()).digest()[: ids.ENTROPY])
+        is_free = self._lease is not None and same not in self._book.ledger.pages
+        return same if is_free else ids.spell("d", self._entropy(ids.ENTROPY))
+
     def _begin(self) -> None:
-        """Does everything that is pending for the existing devices."""
+        """Does everything that is pending for the existing devices, unless another hub does."""
+        if self._lease is not None and not self._lease.is_held:
+            return
         if self._watch is None:
             self._watch = AskWatcher(
                 self._desk, self._scene, self._clock, self._changed, self._hear_end, self._book.ledger.cursor
@@ -218,16 +264,68 @@ class Notifier:
             self._tasks[_FEED] = asyncio.create_task(self._watch.follow())
         for name, page in self._book.ledger.pages.items():
             if name not in self._senders:
-                self._senders[name] = DeviceSender(
-                    page, self._book, self._scene, self._desk, self._client, self._role_of, self._clock, self._stop
-                )
+                self._senders[name] = self._sender(page)
                 self._tasks[name] = asyncio.create_task(self._senders[name].go())
         self._changed()
 
+    def _sender(self, page: DeviceState) -> DeviceSender:
+        return DeviceSender(
+            page,
+            self._book,
+            self._scene,
+            self._desk,
+            self._client,
+            self._role_of,
+            self._clock,
+            self._stop,
+            self._may_send,
+        )
+
+    def _may_send(self) -> bool:
+        return self._lease is None or self._lease.seconds_left > MARGIN
+
+    async def _share(self, lease: LeaseKeeper) -> None:
+        """Sends while the lease is ours, for the devices that any hub has."""
+        is_troubled = False
+        while True:
+            looked = asyncio.ensure_future(lease.looked())
+            try:
+                await (self._adapt() if lease.is_held else self._pause())
+                is_troubled = False
+            except Exception:  # outer boundary: the database may be away; the lease runs out by itself
+                if not is_troubled:
+                    log.exception("the devices of other hubs could not be read; trying again")
+                is_troubled = True
+            await looked
+
+    async def _adapt(self) -> None:
+        await self._book.refresh()
+        for name in [each for each in self._senders if each not in self._book.ledger.pages]:
+            self._drop(name)
+        if self._book.ledger.pages:
+            self._begin()
+
+    async def _pause(self) -> None:
+        """Sends nothing more, and forgets what it knows of asks: another hub may go on."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        watch, self._watch = self._watch, None
+        self._tasks.clear()
+        self._senders.clear()
+        self._scene = AskStates(grace=self._terms.grace)
+        if watch is not None:
+            self._book.ledger.cursor = max(self._book.ledger.cursor or 0, watch.cursor or 0)
+            with suppress(Exception):  # it is read again from further back
+                await self._book.save()
+
     def _stop(self, page: DeviceState) -> None:
-        """Stops everything for this device."""
-        name = page.device.id
-        self._book.ledger.pages.pop(name, None)
+        """Stops everything for this device, and forgets it."""
+        self._book.ledger.pages.pop(page.device.id, None)
+        self._drop(page.device.id)
+
+    def _drop(self, name: str) -> None:
         self._senders.pop(name, None)
         task = self._tasks.pop(name, None)
         if task is not None and task is not asyncio.current_task():
@@ -271,7 +369,7 @@ class Notifier:
     async def _role_of(self, device: Device) -> Role | None:
         """The current role of this device's owner."""
         if device.token is None:
-            return self._terms.proxied
+            return self._terms.proxied or (device.role if self._lease is not None else None)
         good = [token.role for token in await self._auth.tokens() if token.id == device.token]
         return good[0] if good and good[0] != "agent" else None
 
@@ -279,19 +377,24 @@ class Notifier:
         """Imports cryptography and creates the hub's key when the first device is added."""
         async with self._loading:
             if self._loaded is None:
-                self._loaded = await self._stack.enter_async_context(await asyncio.to_thread(self._hire))
+                self._loaded = await self._stack.enter_async_context(await self._hire())
             return self._loaded
 
-    def _hire(self) -> "WebPushClient":
-        module = importlib.import_module("handraise.surfaces.push.client")
-        terms = self._terms
+    async def _hire(self) -> "WebPushClient":
         try:
-            hired: WebPushClient = module.hire(
-                self._folder, self._clock, self._entropy, terms.contact, terms.private_addresses
-            )
-        except Unusable as error:
+            key = await self._book.key()
+        except (OSError, KeyLost) as error:
             log.error("%s", error)  # noqa: TRY400 (the hub goes on without it)
             raise Refused(t("push.error.key_lost")) from error
+        module = await asyncio.to_thread(importlib.import_module, "handraise.surfaces.push.client")
+        hired: WebPushClient = await asyncio.to_thread(
+            module.WebPushClient,
+            key,
+            self._clock,
+            self._entropy,
+            contact=self._terms.contact,
+            private=self._terms.private_addresses,
+        )
         return hired
 
     async def _save(self) -> None:

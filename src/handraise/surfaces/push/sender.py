@@ -20,7 +20,7 @@ from handraise.model.asks import Ask
 from handraise.model.devices import Device
 from handraise.model.tokens import Role, may
 from handraise.surfaces.push import due, notices
-from handraise.surfaces.push.device_log import DeviceLogFile, DeviceState
+from handraise.surfaces.push.device_log import DeviceBook, DeviceState
 from handraise.surfaces.push.due import (
     LONGEST_LIFE,
     TRIES,
@@ -47,18 +47,22 @@ _ENDING_LIFE = 12 * 3600
 
 
 class DeviceSender:
-    """One device. `role_of` returns its owner's role; if that is None, nothing more is sent, and it is `gone`."""
+    """One device. `role_of` returns its owner's role; if that is None, nothing more is sent, and it is `gone`.
+
+    `may_send`: whether this hub may send now; if not, another one may do it.
+    """
 
     def __init__(
         self,
         page: DeviceState,
-        book: DeviceLogFile,
+        book: DeviceBook,
         scene: AskStates,
         desk: Desk,
         client: Callable[[], Awaitable["WebPushClient"]],
         role_of: Callable[[Device], Awaitable[Role | None]],
         clock: Callable[[], datetime],
         gone: Callable[[DeviceState], None],
+        may_send: Callable[[], bool] = lambda: True,
     ) -> None:
         self.page = page
         self.changed = asyncio.Event()
@@ -69,6 +73,7 @@ class DeviceSender:
         self._role_of = role_of
         self._clock = clock
         self._gone = gone
+        self._may_send = may_send
         self._failures: dict[str, Failures] = {}
         self._ended = False
 
@@ -106,6 +111,8 @@ class DeviceSender:
         match action:
             case None | WaitUntil():
                 await self._rest(action)
+            case _ if not self._may_send():
+                await self._rest(None)
             case _:
                 role = await self._role_of(self.page.device)
                 if role is None:
@@ -131,10 +138,21 @@ class DeviceSender:
             # Before it is sent: after a crash in between, we know what may have to be removed.
             self.page.doubtful[action.ask.id] = self._clock()
             await self._book.save()
+        else:
+            await self._book.refresh()
+        if not self._is_wanted(action):
+            return
         outcome = await self.carry(message)
         if not self._ended:
             self._settle(action, outcome)
             await self._book.save()
+
+    def _is_wanted(self, action: PushAction) -> bool:
+        """Whether it still is to be sent, and from here: another hub may have removed the device, or sent it."""
+        if self.page.device.id not in self._book.ledger.pages:
+            self._ended = True
+            return False
+        return self._may_send() and not (isinstance(action, Show) and action.ask.id in self.page.shown)
 
     async def _letter(self, action: PushAction, role: Role) -> PushMessage | None:
         """None if it is too late for it."""

@@ -20,14 +20,11 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from msgspec import json
 
+from handraise.surfaces.push.device_log import KeyLost
 from handraise.surfaces.push.sealing import CURVE, public_point
 
 _LIFE = timedelta(hours=12)
 """Push services accept at most a day."""
-
-
-class KeyLost(Exception):
-    """The hub's key exists but can't be used. A new one would silence every device. The text is a sentence."""
 
 
 class HubKey:
@@ -56,10 +53,24 @@ def keep_key(file: Path) -> HubKey:
         return _read(file)
     except FileNotFoundError:
         pass
-    private = ec.generate_private_key(CURVE)
-    written = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    _write(file, written)
+    _write(file, make_key())
     return _read(file)
+
+
+def make_key() -> bytes:
+    """A new private key, as PEM."""
+    return ec.generate_private_key(CURVE).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+def read_key(pem: bytes, where: str) -> HubKey:
+    """The key; raises KeyLost, which names where it was."""
+    try:
+        private = load_pem_private_key(pem, None)
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise KeyLost(f"{where} cannot be used. Put it back from a backup, or remove it to start over.") from error
+    if not isinstance(private, ec.EllipticCurvePrivateKey) or not isinstance(private.curve, ec.SECP256R1):
+        raise KeyLost(f"{where} holds another kind of key. Put it back from a backup, or remove it to start over.")
+    return HubKey(private)
 
 
 def spell(raw: bytes) -> str:
@@ -76,14 +87,12 @@ def _read(file: Path) -> HubKey:
     try:
         if S_IMODE(file.stat().st_mode) & 0o077:
             raise KeyLost(f"Others can read {file}; make it private (chmod 600 {file}), or remove it to start over.")
-        private = load_pem_private_key(file.read_bytes(), None)
+        pem = file.read_bytes()
     except FileNotFoundError:
         raise
-    except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
+    except OSError as error:
         raise KeyLost(f"{file} cannot be used. Put it back from a backup, or remove it to start over.") from error
-    if not isinstance(private, ec.EllipticCurvePrivateKey) or not isinstance(private.curve, ec.SECP256R1):
-        raise KeyLost(f"{file} holds another kind of key. Put it back from a backup, or remove it to start over.")
-    return HubKey(private)
+    return read_key(pem, str(file))
 
 
 def _write(file: Path, written: bytes) -> None:

@@ -55,6 +55,8 @@ class TelegramStatus(Struct, frozen=True):
     chats: tuple[ChatTrouble, ...] = ()
     waiting: int = 0
     """How many messages wait to be sent."""
+    is_elsewhere: bool = False
+    """Whether it waits because another hub runs the bot."""
 
 
 class TelegramBot:
@@ -71,7 +73,10 @@ class TelegramBot:
         side: SessionSideFactory,
         *,
         second: float = 1.0,
+        machine: str = "",
     ) -> None:
+        """`machine` is where the hub runs: files of sessions elsewhere aren't here."""
+        self._machine = machine
         self._desk_for = desk_for
         self._config = config
         self._clock = clock
@@ -178,6 +183,7 @@ class TelegramBot:
             self._entropy,
             self._links,
             self._config.session_topics,
+            self._machine,
         )
 
     def _desk_of(self, member: Member) -> Desk:

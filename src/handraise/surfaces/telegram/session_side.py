@@ -76,6 +76,8 @@ class SessionTools(Struct, frozen=True):
     links: str
     """The address of the page."""
     session_topics: bool = False
+    machine: str = ""
+    """The hub's own."""
 
 
 class SessionSide(Protocol):

@@ -3,10 +3,11 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from handraise.model.items import Item, Preview
+from handraise.present.headlines import clipped, one_line
 from handraise.surfaces.telegram.files import read_mentioned
 from handraise.surfaces.telegram.final import AnswerFile, FinalAnswer, final_answer
 from handraise.surfaces.telegram.formatted import Formatted
@@ -40,6 +41,8 @@ ALLOW = "session.allow"
 _RETRY_BEATS = 5
 _LAST_WAIT = 3.0
 """How long a hub that stops waits for Telegram to confirm what was sent, in seconds."""
+_MOST_NAMED = 10
+_LONGEST_NAME = 100
 
 log = logging.getLogger("handraise.telegram")
 
@@ -187,11 +190,15 @@ class SessionView:
             case _:
                 return self.is_muted
 
-    async def _mentioned(self, paths: tuple[str, ...]) -> list[AnswerFile]:
+    async def _mentioned(self, paths: tuple[str, ...]) -> Sequence[Formatted | AnswerFile]:
         if not paths:
             return []
-        summary = await self._tools.reading.session(self.session)
-        return await asyncio.to_thread(read_mentioned, summary.session.directory, paths)
+        session = (await self._tools.reading.session(self.session)).session
+        if session.machine not in ("", self._tools.machine):
+            # The same path on this machine is another file, which nobody meant.
+            names = ", ".join(clipped(one_line(each), _LONGEST_NAME) for each in paths[:_MOST_NAMED])
+            return [Formatted(t("telegram.session.file.elsewhere", count=len(paths), names=names))]
+        return await asyncio.to_thread(read_mentioned, session.directory, paths)
 
     async def _send_surely(self, content: Formatted | AnswerFile, keyboard: Keyboard, *, silent: bool) -> int:
         """Until it has arrived, or Telegram refuses it for good; returns its number, or 0."""

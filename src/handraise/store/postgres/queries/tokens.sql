@@ -24,3 +24,7 @@ FROM handraise.tokens WHERE hash = :hash
 -- name: tokens
 SELECT id, name, role, hash, created_at, expires_at, last_used_at, revoked_at, kind, project FROM handraise.tokens
 ORDER BY created_at, number
+
+-- name: tokens_by_id
+SELECT id, name, role, hash, created_at, expires_at, last_used_at, revoked_at, kind, project FROM handraise.tokens
+WHERE id = ANY (:ids::text[]) ORDER BY created_at, number

@@ -23,3 +23,7 @@ FROM tokens WHERE hash = :hash
 -- name: tokens
 SELECT id, name, role, hash, created_at, expires_at, last_used_at, revoked_at, kind, project FROM tokens
 ORDER BY created_at, rowid
+
+-- name: tokens_by_id
+SELECT id, name, role, hash, created_at, expires_at, last_used_at, revoked_at, kind, project FROM tokens
+WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY created_at, rowid
