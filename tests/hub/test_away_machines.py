@@ -5,20 +5,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from handraise.desk.interface import NotFound, Refused
 from handraise.model.actors import Person
-from handraise.model.answers import Choice, Choices
-from handraise.model.asks import Expired
 from handraise.model.instructions import Instruction, InstructionKind
 from handraise.model.items import Notice
-from handraise.model.projects import Options, Patience
 from handraise.session.remote import Dispatcher
 from handraise.store.changes import Change, GiveInstruction, SettleInstruction, TakeInstruction
 from hub.fleet import DEADLINE, Site, fleet_of, next_ask, until, until_phase, until_turns
 from hub.test_many_machines import SQLITE, begin, with_project
-from session.stand_in import StandInClock
 
 ANA = Person("ana")
 
@@ -268,22 +263,3 @@ async def test_a_machine_that_does_not_respond_is_said_and_what_is_late_is_taken
             with pytest.raises(Exception, match="still waiting there"):
                 await other.give(session, "stop", ANA, "web")
             assert [each.kind for each in await server.store.instructions()] == ["stop"]
-
-
-async def test_an_ask_expires_by_another_hub_only_if_its_own_is_away(tmp_path: Path) -> None:
-    clock = StandInClock()
-    options = Options(sandbox="off", patience=Patience(question=60))
-    async with fleet_of(tmp_path, "laptop", "server", clock=clock, options=options) as (laptop, server):
-        session = await begin(laptop, "ask me")
-        ask = await next_ask(server.hub, session)
-        await laptop.kill()
-        clock.forward(5)
-        await server.hub.inbox.expire()
-        assert (await server.hub.desk.ask(ask.id)).state == "open"
-        clock.forward(3600)
-
-        async def away() -> bool:
-            return any(each.away_since for each in await server.store.machines())
-
-        await until(server.hub, away)
-        assert (await server.hub.desk.ask(ask.id)).state == "open"
