@@ -182,7 +182,10 @@ async def test_what_a_killed_hub_had_taken_is_done_again_if_that_does_no_harm(tm
 
         for kind in ("interrupt", "fork", "allow_denied"):
             found = await settled(server, f"i_{kind}")
-            assert (found.state, found.reason) == ("refused", "The hub there restarted. It isn't known whether this was done.")
+            assert (found.state, found.reason) == (
+                "refused",
+                "The hub there restarted. It isn't known whether this was done.",
+            )
         assert (await settled(server, "i_rename")).state == "done"
         assert (await settled(server, "i_stop")).state == "done"
         over = await until_phase(server.hub, session, "ended")
@@ -255,7 +258,7 @@ async def test_a_machine_that_does_not_respond_is_said_and_what_is_late_is_taken
     async with fleet_of(tmp_path, "laptop", "server") as (laptop, server):
         session = (await server.hub.desk.session(await begin(laptop))).session
         laptop.store.is_killed = True  # it hangs: its lease holds, but it does nothing
-        async with Dispatcher(server.store, server.hub.desk._clock, lambda size: bytes(size), patience=0.01) as hurried:
+        async with Dispatcher(server.store, server.hub.desk._clock, bytes, patience=0.01) as hurried:
             with pytest.raises(Exception, match="didn't respond. Nothing was done"):
                 await hurried.give(session, "interrupt", ANA, "web")
             assert await server.store.instructions() == []
