@@ -135,13 +135,16 @@ async def hub(config: HubConfig) -> AsyncIterator[Hub]:
     with _claimed(config.state, config.database if isinstance(config.database, Path) else None):
         claude_config = config.for_sessions(await sandbox_support.look())
         store = store_for(config, _machine_id(config.state))
-        is_shared = not isinstance(store, SqliteStore)
         feed = Feed(store)
         inbox = Inbox(store, config.clock, config.rules, elapsed)
         pool = SessionPool(claude_config, store, feed, inbox)
         supervisor = Supervisor(claude_config, store, pool)
         lease = Lease(
-            store, _machine(config, store.machine), config.clock, pool.let_go, every=config.beat if is_shared else None
+            store,
+            _machine(config, store.machine),
+            config.clock,
+            pool.let_go,
+            every=config.beat if store.shared else None,
         )
         dispatcher = Dispatcher(store, config.clock, os.urandom)
         async with (
@@ -151,7 +154,7 @@ async def hub(config: HubConfig) -> AsyncIterator[Hub]:
             inbox,
             pool,
             dispatcher,
-            Performer(store, supervisor, pool, config.clock, lease.machine.epoch) if is_shared else nullcontext(),
+            Performer(store, supervisor, pool, config.clock, lease.machine.epoch) if store.shared else nullcontext(),
         ):
             desk = LocalDesk(
                 Person("owner"),
