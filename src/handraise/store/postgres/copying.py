@@ -18,8 +18,8 @@ from handraise.store.postgres.plain_text import original, storable
 from handraise.texts import t
 
 _NAME = "handraise copy"
-_OWN = ("migrations", "writers", "feed")
-"""Tables that describe this database, and not what is in it."""
+_OWN = ("migrations", "writers", "feed", "leases", "watched", "previews")
+"""Tables that describe this database or hold for moments, and not what is in it."""
 _PAGE = 100
 _COLUMNS = """
 SELECT relname, array_agg(attname::text ORDER BY attnum)
