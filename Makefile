@@ -23,6 +23,7 @@ run: $(READY) $(PAGE)  ## run the demo: real Claude Code, scripted model, no acc
 test: $(READY) $(PAGE)  ## run all tests, with the real CLI and a real browser
 	@dev/browser
 	@dev/shells
+	@dev/postgres
 	@dev/page test
 	@$(BIN)/python dev/test -n $(JOBS)
 

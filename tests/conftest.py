@@ -9,7 +9,7 @@ from hypothesis import settings
 
 from handraise import texts
 
-pytest_plugins = ["limits"]
+pytest_plugins = ["limits", "postgres.fixtures"]
 
 # As from a terminal: `nohup` and background jobs of a shell leave some of these ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -98,8 +98,8 @@ async def test_with_one_machine_ps_names_none_and_asks_for_none(tmp_path: Path) 
 
 
 async def test_what_waits_for_a_machine_that_is_away_is_said(hub: Served) -> None:
-    said = await typed(hub, "say", "s_far", "Skip the docs")
-    assert (said.exit_code, said.output) == (
+    done = await typed(hub, "say", "s_far", "Skip the docs")
+    assert (done.exit_code, done.output) == (
         0,
         "Machine build-2 is away. Your message is stored and will be delivered when it returns.\n",
     )

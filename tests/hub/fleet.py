@@ -161,6 +161,15 @@ async def until_phase(hub: Hub, session: str, *phases: Phase) -> Session:
     return (await hub.desk.session(session)).session
 
 
+async def until_turns(hub: Hub, session: str, number: int = 1) -> None:
+    """Waits until this many turns are over."""
+
+    async def holds() -> bool:
+        return sum(item.content.startswith(b'{"type":"turn.ended"') for item in await hub.desk.items(session)) >= number
+
+    await until(hub, holds)
+
+
 async def next_ask(hub: Hub, session: str) -> Ask:
     """Its first open ask."""
 

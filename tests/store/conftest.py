@@ -7,11 +7,24 @@ import pytest
 
 from handraise.store.interface import Store
 from handraise.store.memory.store import MemoryStore
+from handraise.store.postgres.store import PostgresStore
 from handraise.store.sqlite.store import SqliteStore
 
+MACHINE = "m_here"
 
-@pytest.fixture(params=["memory", "sqlite"])
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    record: Store = MemoryStore("m_here") if request.param == "memory" else SqliteStore(tmp_path / "hub.db", "m_here")
-    async with record:
+    async with a_store(request, tmp_path) as record:
         yield record
+
+
+def a_store(request: pytest.FixtureRequest, folder: Path) -> Store:
+    """Of the kind that the fixture's parameter names."""
+    match request.param:
+        case "memory":
+            return MemoryStore(MACHINE)
+        case "sqlite":
+            return SqliteStore(folder / "hub.db", MACHINE)
+        case _:
+            return PostgresStore(request.getfixturevalue("database"), MACHINE)

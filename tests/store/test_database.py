@@ -8,8 +8,8 @@ import apsw
 
 from handraise.model.sessions import Checkpoint
 from handraise.store.changes import SettleAsk
+from handraise.store.rows import ask_row
 from handraise.store.sqlite.database import SQL, open_for_writing
-from handraise.store.sqlite.rows import ask_row
 from handraise.store.sqlite.store import SqliteStore
 from store.examples import an_ask, answered
 

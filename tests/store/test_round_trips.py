@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -30,9 +30,11 @@ from handraise.store.changes import (
 )
 from handraise.store.interface import Store
 from handraise.store.memory.store import MemoryStore
+from handraise.store.postgres.store import PostgresStore
 from handraise.store.sqlite.store import SqliteStore
+from postgres.cluster import Cluster
 from store import values
-from thorough import at_least
+from thorough import a_quarter, at_least
 
 Story = Callable[[Store], Coroutine[None, None, None]]
 
@@ -47,6 +49,35 @@ def tell_to_each_store(story: Story) -> None:
     asyncio.run(tell(MemoryStore()))
     with TemporaryDirectory() as folder:
         asyncio.run(tell(SqliteStore(Path(folder) / "hub.db")))
+
+
+@settings(max_examples=a_quarter(), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_everything_comes_back_from_postgresql_as_it_was(data: st.DataObject, cluster: Cluster, database: str) -> None:
+    """All in one example, because a connection costs more than a row."""
+    drawn = [data.draw(st.lists(values.asks(kind), max_size=2)) for kind in KINDS]
+    asks = [replace(ask, id=f"a_{at}") for at, ask in enumerate(each for several in drawn for each in several)]
+    asks = [replace(ask, origin=replace(ask.origin, reference=f"r{ask.id}")) for ask in asks]
+    session, checkpoint, say = data.draw(values.sessions), data.draw(values.checkpoints), data.draw(values.says)
+    rule, project, token = data.draw(values.rules), data.draw(values.projects), data.draw(values.tokens)
+    entries = data.draw(st.lists(values.entries, max_size=3))
+
+    async def story() -> None:
+        async with PostgresStore(database) as store:
+            await store.apply([SaveSession(session), Advance(checkpoint), QueueSay(say), SaveRule(rule)])
+            await store.apply([SaveProject(project), SaveToken(token), *[Record(entry) for entry in entries]])
+            assert await store.audit() == [replace(entry, number=number) for number, entry in enumerate(entries, 1)]
+            assert (await store.apply([OpenAsk(ask) for ask in asks])).took == (True,) * len(asks)
+            assert await store.asks() == asks
+            assert await store.session(session.id) == session
+            assert await store.checkpoint(checkpoint.session) == checkpoint
+            assert await store.says(say.session, waiting=False) == [say]
+            assert await store.rules() == [rule]
+            assert await store.projects() == [project]
+            assert await store.token(token.hash) == token
+
+    cluster.clear(database.rpartition("/")[2])
+    asyncio.run(story())
 
 
 @settings(max_examples=at_least(25), deadline=None)

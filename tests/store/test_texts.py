@@ -11,8 +11,8 @@ from msgspec import json
 
 from handraise.model.asks import Permission
 from handraise.store.changes import OpenAsk, Prune, PublishItems, SettleAsk
+from handraise.store.packing import packed, unpacked
 from handraise.store.sqlite.store import SqliteStore
-from handraise.store.sqlite.texts import packed, unpacked
 from store.examples import NOON, a_text, an_ask, withdrawn
 
 LONG = "".join(f'line {number} says "so" \\ {number * 7919 % 10007}\n' for number in range(20_000))

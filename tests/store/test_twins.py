@@ -1,10 +1,10 @@
-"""Both stores give the same results for any changes, so the in-memory one can stand in for the file."""
+"""All stores give the same results for any changes, so the in-memory one can stand in for the others."""
 
 import asyncio
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from handraise.model.asks import KINDS, STATES
@@ -35,7 +35,9 @@ from handraise.store.changes import (
 )
 from handraise.store.interface import Store, StoreError
 from handraise.store.memory.store import MemoryStore
+from handraise.store.postgres.store import PostgresStore
 from handraise.store.sqlite.store import SqliteStore
+from postgres.cluster import Cluster
 from store.examples import (
     NOON,
     a_checkpoint,
@@ -54,7 +56,7 @@ from store.examples import (
     trusted,
     withdrawn,
 )
-from thorough import at_least
+from thorough import a_quarter, at_least
 
 session_ids = st.sampled_from(["s_1", "s_2"])
 ask_ids = st.sampled_from(["a_1", "a_2", "a_3"])
@@ -106,14 +108,22 @@ changes: st.SearchStrategy[Change] = st.one_of(
 @given(st.lists(st.lists(changes, max_size=6), max_size=8))
 def test_both_kinds_of_store_tell_the_same(batches: list[list[Change]]) -> None:
     with TemporaryDirectory() as folder:
-        asyncio.run(compare(batches, Path(folder) / "hub.db"))
+        asyncio.run(compare(batches, SqliteStore(Path(folder) / "hub.db")))
 
 
-async def compare(batches: list[list[Change]], path: Path) -> None:
-    async with MemoryStore() as memory, SqliteStore(path) as sqlite:
-        for batch in batches:
-            assert await outcome(memory, batch) == await outcome(sqlite, batch)
-            assert await everything(memory) == await everything(sqlite)
+@settings(max_examples=a_quarter(), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(batches=st.lists(st.lists(changes, max_size=6), max_size=8))
+def test_postgresql_tells_the_same(batches: list[list[Change]], cluster: Cluster, database: str) -> None:
+    cluster.clear(database.rpartition("/")[2])
+    asyncio.run(compare(batches, PostgresStore(database), every=4))
+
+
+async def compare(batches: list[list[Change]], other: Store, every: int = 1) -> None:
+    async with MemoryStore() as memory, other:
+        for at, batch in enumerate(batches, 1):
+            assert await outcome(memory, batch) == await outcome(other, batch)
+            if at % every == 0 or at == len(batches):
+                assert await everything(memory) == await everything(other)
 
 
 async def outcome(store: Store, batch: list[Change]) -> Applied | type[StoreError]:

@@ -70,8 +70,8 @@ def test_no_name_of_a_machine_does_harm(name: str) -> None:
 
 def test_what_was_taken_back_or_refused_is_said() -> None:
     view = ViewState(FAR)
-    said = Said("say-1", "Skip the docs", 0, Person("ann"), "web")
-    view.timeline.receive(Item(1, "s_far", NOON, encode(said)), 80)
+    message = Said("say-1", "Skip the docs", 0, Person("ann"), "web")
+    view.timeline.receive(Item(1, "s_far", NOON, encode(message)), 80)
     assert view.timeline.waiting
     rows = view.timeline.receive(Item(2, "s_far", NOON, encode(SaidWithdrawn("say-1"))), 80)
     assert (view.timeline.waiting, [text_of(row) for row in rows]) == ({}, ["– A message was taken back."])

@@ -48,8 +48,7 @@ from handraise.store.changes import (
     WithdrawSay,
 )
 from handraise.store.interface import StoreConflict
-from handraise.store.sqlite.database import SQL
-from handraise.store.sqlite.rows import (
+from handraise.store.rows import (
     Row,
     ask_row,
     checkpoint_row,
@@ -70,6 +69,7 @@ from handraise.store.sqlite.rows import (
     token_row,
     trust_row,
 )
+from handraise.store.sqlite.database import SQL
 from handraise.store.sqlite.texts import Texts
 
 _NEVER = 2**63 - 1

@@ -15,8 +15,7 @@ from handraise.model.rules import Rule
 from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
-from handraise.store.sqlite.database import SQL
-from handraise.store.sqlite.rows import (
+from handraise.store.rows import (
     Row,
     microseconds,
     read_ask,
@@ -32,6 +31,7 @@ from handraise.store.sqlite.rows import (
     read_token,
     read_trust,
 )
+from handraise.store.sqlite.database import SQL
 from handraise.store.sqlite.texts import Texts
 
 _END = 2**63 - 1

@@ -73,8 +73,8 @@ def read_session(row: Row) -> Session:
         directory=directory,
         claude_id=claude_id,
         title=title,
-        created_at=_time(created),
-        changed_at=_time(changed),
+        created_at=read_time(created),
+        changed_at=read_time(changed),
         phase=phase,
         mode=mode,
         model=model,
@@ -152,7 +152,7 @@ def read_ask(row: Row) -> Ask:
         body=read_body(kind, body),
         tool=tool,
         origin=Origin(reference, tool_use, request),
-        opened_at=_time(opened),
+        opened_at=read_time(opened),
         asker=asker,
         agent=agent,
         why=why,
@@ -188,7 +188,7 @@ def say_row(say: Say, mentioned: int) -> Bindings:
 def read_say(row: Row) -> Say:
     identity, session, content, by, source, at, taken_at = row
     content = json.decode(content, type=str | tuple[dict[str, Any], ...])
-    return Say(identity, session, content, json.decode(by, type=Actor), source, _time(at), _time_or_none(taken_at))
+    return Say(identity, session, content, json.decode(by, type=Actor), source, read_time(at), _time_or_none(taken_at))
 
 
 def rule_row(rule: Rule) -> Bindings:
@@ -251,7 +251,7 @@ def read_instruction(row: Row) -> Instruction:
         kind=kind,
         by=json.decode(by, type=Actor),
         source=source,
-        at=_time(at),
+        at=read_time(at),
         value=value,
         words=None if words is None else json.decode(words, type=str | tuple[dict[str, Any], ...]),
         state=state,
@@ -277,7 +277,7 @@ def machine_row(machine: Machine) -> Bindings:
 
 def read_machine(row: Row) -> Machine:
     identity, name, version, limit, started, seen, epoch, away = row
-    return Machine(identity, name, version, limit, _time(started), _time(seen), epoch, _time_or_none(away))
+    return Machine(identity, name, version, limit, read_time(started), read_time(seen), epoch, _time_or_none(away))
 
 
 def token_row(token: Token) -> Bindings:
@@ -302,7 +302,7 @@ def read_token(row: Row) -> Token:
         name=name,
         role=role,
         hash=hash_of_secret,
-        created_at=_time(created),
+        created_at=read_time(created),
         expires_at=_time_or_none(expires),
         last_used_at=_time_or_none(used),
         revoked_at=_time_or_none(revoked),
@@ -329,19 +329,20 @@ def entry_row(entry: Entry) -> Bindings:
 def read_entry(row: Row) -> Entry:
     number, at, what, by, source, ask, session, digest, rule, detail = row
     by = json.decode(by, type=Actor)
-    return Entry(_time(at), what, by, source, ask, session, digest, rule, json.decode(detail), number)
+    return Entry(read_time(at), what, by, source, ask, session, digest, rule, json.decode(detail), number)
 
 
 def read_item(row: Row) -> Item:
     cursor, session, at, content = row
-    return Item(cursor, session, _time(at), content)
+    return Item(cursor, session, read_time(at), content)
 
 
 def _text(value: object) -> str:
     return json.encode(value).decode()
 
 
-def _time(value: int) -> datetime:
+def read_time(value: int) -> datetime:
+    """A time from a column."""
     return _EPOCH + value * _MICROSECOND
 
 
@@ -350,4 +351,4 @@ def _microseconds_or_none(at: datetime | None) -> int | None:
 
 
 def _time_or_none(value: int | None) -> datetime | None:
-    return None if value is None else _time(value)
+    return None if value is None else read_time(value)
