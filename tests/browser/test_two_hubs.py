@@ -51,7 +51,8 @@ async def test_a_session_elsewhere_is_started_answered_while_away_and_goes_on(tm
         await expect(waiting).to_contain_text("And be quick")
         await waiting.get_by_role("button", name="Take back").click()
         await expect(waiting).to_have_count(0)
-        await card.get_by_text("SQLite").first.click()
+        await card.get_by_role("radio", name="SQLite").click()
+        await card.get_by_role("button", name="Send answer").click()
         await expect(page.locator(".line-card")).to_contain_text("stored; delivered when server returns")
         assert server.received("control_response") == []
 
