@@ -4,7 +4,7 @@ from pathlib import Path
 
 from playwright.async_api import expect
 
-from browser.window import PAGE, armed, needs_browser, window
+from browser.window import PAGE, PAINTED, armed, needs_browser, window
 from handraise.model.projects import Options
 from handraise.serving.serve import ServeConfig, reachable
 from hub.fleet import fleet_of, until_turns
@@ -51,6 +51,9 @@ async def test_a_session_elsewhere_is_started_answered_while_away_and_goes_on(tm
         await expect(waiting).to_contain_text("And be quick")
         await waiting.get_by_role("button", name="Take back").click()
         await expect(waiting).to_have_count(0)
+        # The card moved just now: an answer counts once it has stood still.
+        await page.evaluate(PAINTED)
+        await armed(page, "question")
         await card.get_by_role("radio", name="SQLite").click()
         await card.get_by_role("button", name="Send answer").click()
         await expect(page.locator(".line-card")).to_contain_text("stored; delivered when server returns")
