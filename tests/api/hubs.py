@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,12 @@ class CutOffStore(MemoryStore):
     """A real store, until its hub is cut off from the database: then it can't write any more."""
 
     is_cut_off = False
+    wanted: frozenset[str] = frozenset()
+    """The sessions whose previews it wants."""
+
+    def want_previews(self, sessions: Collection[str]) -> None:
+        self.wanted = frozenset(sessions)
+        super().want_previews(sessions)
 
     async def apply(self, changes: Sequence[Change]) -> Applied:
         self._check_reached()
@@ -48,6 +54,13 @@ class CutOffStore(MemoryStore):
             raise StoreAway("The database can't be reached.")
 
 
+def wanted_by(hub: Served) -> frozenset[str]:
+    """The sessions on other machines that someone looks at there."""
+    store = hub.up.hub.store
+    assert isinstance(store, CutOffStore)
+    return store.wanted
+
+
 def cut_off(hub: Served, *, cut: bool = True) -> None:
     """As if its network were gone, or it had been killed."""
     store = hub.up.hub.store
@@ -59,7 +72,8 @@ def cut_off(hub: Served, *, cut: bool = True) -> None:
 async def hub_over(store: Store, state: Path, **settings: Any) -> AsyncIterator[Served]:
     """A hub over an entered store."""
     state.mkdir(mode=0o700, parents=True)
-    config = ServeConfig(state, Path("/bin/false"), {}, port=0, page=state / "no page", **settings)
+    settings.setdefault("page", state / "no page")
+    config = ServeConfig(state, Path("/bin/false"), {}, port=0, **settings)
     claudes = config.for_sessions(await sandbox_support.look())
     async with (
         Feed(store) as feed,

@@ -77,7 +77,10 @@ export class SharedFeed {
       this.receive({ type: "item", data: event.data });
     };
     source.addEventListener("preview", (event) => this.receive({ type: "preview", data: (event as MessageEvent<string>).data }));
-    source.addEventListener("ping", () => this.receive({ type: "ping" }));
+    source.addEventListener("ping", () => {
+      this.receive({ type: "ping" });
+      this.adapt();
+    });
     source.addEventListener("reset", () => this.receive({ type: "reset" }));
   }
 
@@ -99,6 +102,10 @@ export class SharedFeed {
 
   private note(tab: string, sessions: readonly string[]): void {
     this.tabs.set(tab, { sessions, at: Date.now() });
+    this.adapt();
+  }
+
+  private adapt(): void {
     if (this.source !== null && this.shown() !== this.watched) this.open(this.delivered);
   }
 
