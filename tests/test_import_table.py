@@ -57,7 +57,16 @@ SURFACES = {"terminal", "telegram", "push"}
 # Pure: no await, no clock, no chance, no I/O; time and ids are arguments. Whole stations, and of others what is named.
 PURE_STATIONS = {"model", "wire", "policy", "present"}
 IMPURE = {
-    "session": {"runner", "supervisor", "pool", "writers", "surroundings", "trust_check"},
+    "session": {
+        "runner",
+        "supervisor",
+        "pool",
+        "writers",
+        "surroundings",
+        "trust_check",
+        "remote",
+        "performer",
+    },
     "demo": {"model"},
 }
 # In stations that do something, the files that only decide.

@@ -1,24 +1,13 @@
 """Two hubs on real sockets over one database, without sessions to run."""
 
-import asyncio
-import os
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from api.served import Served
-from handraise.claude import sandbox_support
-from handraise.feed import Feed
-from handraise.hub.desk import LocalDesk
-from handraise.hub.hub import Hub, elapsed, now
-from handraise.inbox.inbox import Inbox
-from handraise.model.actors import Person
-from handraise.serving.serve import ServeConfig, reachable
-from handraise.session.pool import SessionPool
-from handraise.session.supervisor import Supervisor
+from api.served import Served, served
 from handraise.store.changes import Applied, Change
-from handraise.store.interface import Store, StoreAway
+from handraise.store.interface import StoreAway
 from handraise.store.memory.store import MemoryDatabase, MemoryStore
 
 
@@ -69,42 +58,18 @@ def cut_off(hub: Served, *, cut: bool = True) -> None:
 
 
 @asynccontextmanager
-async def hub_over(store: Store, state: Path, **settings: Any) -> AsyncIterator[Served]:
-    """A hub over an entered store."""
-    state.mkdir(mode=0o700, parents=True)
-    settings.setdefault("page", state / "no page")
-    config = ServeConfig(state, Path("/bin/false"), {}, port=0, **settings)
-    claudes = config.for_sessions(await sandbox_support.look())
-    async with (
-        Feed(store) as feed,
-        Inbox(store, now, (), elapsed) as inbox,
-        SessionPool(claudes, store, feed, inbox) as pool,
-    ):
-        desk = LocalDesk(
-            Person("owner"),
-            "hub",
-            store=store,
-            feed=feed,
-            inbox=inbox,
-            supervisor=Supervisor(claudes, store, pool),
-            clock=now,
-            entropy=os.urandom,
-        )
-        async with reachable(Hub(desk, pool, store, feed, inbox, claudes.wall), config) as up:
-            yield Served(up, state, await up.new_link())
+async def hub_over(database: MemoryDatabase, folder: Path, **settings: Any) -> AsyncIterator[Served]:
+    """A hub of a machine of its own, over a database that others may use."""
+    folder.mkdir(parents=True, exist_ok=True)
+    async with served(folder, store=lambda machine: CutOffStore(machine, database), **settings) as hub:
+        yield hub
 
 
 @asynccontextmanager
 async def two_hubs(
-    tmp: Path, database: MemoryDatabase | None = None, *, seconds: float = 100, **settings: Any
+    tmp: Path, database: MemoryDatabase | None = None, **settings: Any
 ) -> AsyncIterator[tuple[Served, Served]]:
-    """Two machines, for at most this many seconds."""
+    """Two machines over one database."""
     database = database or MemoryDatabase()
-    async with (
-        asyncio.timeout(seconds),
-        CutOffStore("m_1", database) as first,
-        CutOffStore("m_2", database) as second,
-        hub_over(first, tmp / "one", **settings) as one,
-        hub_over(second, tmp / "two", **settings) as two,
-    ):
+    async with hub_over(database, tmp / "one", **settings) as one, hub_over(database, tmp / "two", **settings) as two:
         yield one, two

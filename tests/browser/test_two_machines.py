@@ -16,8 +16,8 @@ from handraise.store.changes import SaveSession
 pytestmark = needs_browser
 
 
-async def a_session(hub: Served, machine: str) -> Session:
-    session = replace(await hub.session(phase="working"), machine=machine)
+async def a_session(hub: Served) -> Session:
+    session = replace(await hub.session(phase="working"), machine=hub.up.hub.store.machine)
     await hub.up.hub.store.apply([SaveSession(session)])
     return session
 
@@ -39,7 +39,7 @@ def streams_of(page: Page) -> list[str]:
 
 async def test_text_of_a_session_on_another_machine_appears_in_the_tabs_that_show_it(tmp_path: Path) -> None:
     async with two_hubs(tmp_path, page=PAGE) as (one, two), window() as screen:
-        there, quiet = await a_session(two, "m_2"), await a_session(two, "m_2")
+        there, quiet = await a_session(two), await a_session(two)
         page = await screen.open(one.up)
         streams = streams_of(page)
         assert wanted_by(one) == frozenset()

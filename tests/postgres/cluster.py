@@ -73,13 +73,14 @@ def free_port() -> int:
 class Cluster:
     """Starts at once. `with` ends it and removes its folder."""
 
-    def __init__(self, bin_folder: Path, **settings: str) -> None:
+    def __init__(self, bin_folder: Path, *, inside: Path | None = None, **settings: str) -> None:
+        """`inside` is where its folder is made."""
         self._bin = bin_folder
         self._names = count(1)
         self._thread = ThreadPoolExecutor(1)
         self.spare: list[str] = []
         """Empty databases with our schema."""
-        self.folder = Path(mkdtemp(prefix="handraise-pg-", dir=_fast_folder()))
+        self.folder = Path(mkdtemp(prefix="handraise-pg-", dir=inside or _fast_folder()))
         self._give(self.folder)
         self.data = self.folder / "data"
         self.port = free_port()

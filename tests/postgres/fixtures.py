@@ -1,6 +1,7 @@
 """A PostgreSQL server for each worker, and a fresh database for each test that wants one."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -46,12 +47,12 @@ def opened(database: str) -> Callable[..., PostgresStore]:
     return lambda machine="m_here": PostgresStore(database, machine)
 
 
-def new_cluster(**settings: str) -> Cluster:
+def new_cluster(*, inside: Path | None = None, **settings: str) -> Cluster:
     """With our role, and a database to copy from; skips the test where there is no PostgreSQL."""
     found = programs()
     if found is None:
         pytest.skip(HOW_TO_INSTALL)
-    running = Cluster(found, **settings)
+    running = Cluster(found, inside=inside, **settings)
     try:
         running.run(
             f"CREATE ROLE {ROLE} LOGIN",

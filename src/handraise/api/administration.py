@@ -30,7 +30,10 @@ _BEFORE = Parameter(
 _WHICH_TOKENS = (
     Parameter("state", "`gone`: revoked or expired in the last 90 days. Default: valid tokens", choices=_TOKEN_STATES),
 )
-_WHICH_DIRECTORY = (Parameter("directory", "Absolute path of a directory"),)
+_WHICH_DIRECTORY = (
+    Parameter("directory", "Absolute path of a directory"),
+    Parameter("machine", "A machine's ID or name; default: the hub's own"),
+)
 _AUDIT = (
     _AFTER,
     _BEFORE,
@@ -58,6 +61,8 @@ class NewProject(Struct, frozen=True, forbid_unknown_fields=True):
     path: str
     name: str | None = None
     options: Options = Options()
+    machine: str | None = None
+    """The ID or name of the machine that the directory is on. Default: the hub's own."""
 
 
 class ProjectChange(Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,6 +70,10 @@ class ProjectChange(Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str | None = None
     options: Options | None = None
+    path: str | None = None
+    """Its directory on `machine`; empty removes it there."""
+    machine: str | None = None
+    """A machine's ID or name. Default: the hub's own."""
 
 
 class Rules(Struct, frozen=True):
@@ -90,6 +99,8 @@ class NewRule(Struct, frozen=True, forbid_unknown_fields=True):
     project: str | None = None
     session: str | None = None
     mode: str | None = None
+    machine: str = ""
+    """Where `project` is, if that is a directory. Default: the hub's own machine."""
     message: str = ""
     expires_at: Moment | None = None
 
@@ -150,13 +161,14 @@ async def list_projects(request: ApiRequest) -> Response:
 async def add_project(request: ApiRequest) -> Response:
     wanted = request.body(NewProject)
     _check(wanted.options)
-    return answer(await request.desk.add_project(wanted.path, wanted.name, wanted.options), 201)
+    return answer(await request.desk.add_project(wanted.path, wanted.name, wanted.options, wanted.machine), 201)
 
 
 async def change_project(request: ApiRequest) -> Response:
     wanted = request.body(ProjectChange)
     _check(wanted.options)
-    return answer(await request.desk.change_project(request.path("id"), wanted.name, wanted.options))
+    desk, project = request.desk, request.path("id")
+    return answer(await desk.change_project(project, wanted.name, wanted.options, wanted.path, wanted.machine))
 
 
 async def list_rules(request: ApiRequest) -> Response:
@@ -184,7 +196,7 @@ async def revoke_trust(request: ApiRequest) -> Response:
     directory = request.text("directory")
     if directory is None:
         raise BadRequest("`directory` is required.", 422, "invalid")
-    await request.desk.revoke_trust(directory)
+    await request.desk.revoke_trust(directory, request.text("machine") or "")
     return answer(Done())
 
 

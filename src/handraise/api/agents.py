@@ -144,7 +144,7 @@ class AgentRoutes:
         project = await self._hub.store.project(wanted.project)
         if project is None:
             raise NotFound(f"There is no project {wanted.project}.")
-        timeout = wanted.timeout or self._hub.pool.options(project, project.path).ask_user_timeout
+        timeout = wanted.timeout or self._hub.pool.options(project, project.path or _NOWHERE).ask_user_timeout
         try:
             token, path = self._runs.open(project.id, timeout)
         except BadRunFile as error:
@@ -175,7 +175,7 @@ class AgentRoutes:
             raise NotFound(f"There is no project {named}.")
         if bound not in (None, project.id):
             raise BadRequest("This token is limited to another project.", 403, "not_allowed")
-        return project.path
+        return project.path or _NOWHERE
 
     async def _caller_by_lines(self, request: ApiRequest) -> Caller:
         headers = request.http.headers
@@ -202,7 +202,7 @@ class AgentRoutes:
 
     async def _directory_of(self, project: str) -> str:
         found = await self._hub.store.project(project)
-        return found.path if found else _NOWHERE
+        return (found.path if found else "") or _NOWHERE
 
     async def _left(self, prefix: str) -> list[Ask]:
         store = self._hub.store
@@ -214,7 +214,8 @@ class AgentRoutes:
         """What calls need; of the asks that were left open, those of Claudes in terminals or those of others."""
 
         async def left_open() -> list[Ask]:
-            asks = await self._hub.store.asks(state="open")
+            here = ("", self._hub.store.machine)
+            asks = [ask for ask in await self._hub.store.asks(state="open") if ask.machine in here]
             if terminals:
                 return [ask for ask in asks if ask.origin.reference.startswith(TERMINAL)]
             return [ask for ask in asks if ask.session is None and not ask.origin.reference.startswith(TERMINAL)]

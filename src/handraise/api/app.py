@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 import handraise
-from handraise.api import administration, asks, origins, sessions
+from handraise.api import administration, asks, machines, origins, sessions
 from handraise.api.guard import ApiGuard
 from handraise.api.login import LoginRoutes
 from handraise.api.openapi import document
@@ -35,6 +35,7 @@ class WebApp:
             *login.routes(),
             *sessions.ROUTES,
             *asks.ROUTES,
+            *machines.ROUTES,
             *streams.routes(),
             *administration.ROUTES,
             *more,

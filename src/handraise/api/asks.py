@@ -89,6 +89,8 @@ class AskSchema(Struct, frozen=True, kw_only=True):
     id: str
     session: str | None
     project: str | None
+    machine: str
+    """The machine that holds the request."""
     kind: Kind
     state: State
     asker: Literal["session", "agent"]

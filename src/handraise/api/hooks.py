@@ -90,7 +90,7 @@ class HookRoutes:
         ends: tuple[Address, Address] = (client.host, client.port), (server[0], server[1])
         if await asyncio.to_thread(self._hub.pool.may_hold, *ends):
             return True
-        sessions = await self._hub.store.sessions()
+        sessions = [each for each in await self._hub.store.sessions() if self._hub.pool.owns(each)]
         running = [each for each in sessions if each.phase not in _WITHOUT_CLAUDE and not each.terminal]
         return any(each.claude_id == call.session_id for each in running)
 
@@ -105,6 +105,8 @@ class HookRoutes:
         project = await self._hub.store.project(bound) if bound is not None else None
         if bound is not None and project is None:
             raise MalformedInput("This project was removed.")
+        if project is not None and not project.path:
+            raise MalformedInput("This project has no directory on this machine.")
         if project is None or f"{real}/".startswith(f"{project.path}/"):
             return replace(call, cwd=real)
         return replace(call, cwd=project.path, permission_mode="")

@@ -43,6 +43,7 @@ class LoginRoutes:
         no_sandbox: str = "",
         unsafe_claude: Callable[[], str] = lambda: "",
         telegram_trouble: Callable[[], str] = lambda: "",
+        hub_trouble: Callable[[], str] = lambda: "",
         shared: bool = False,
     ) -> None:
         """`no_sandbox` says why there is no sandbox; empty if there is one. `unsafe_claude` is a version.
@@ -59,6 +60,7 @@ class LoginRoutes:
         self._no_sandbox = no_sandbox
         self._unsafe_claude = unsafe_claude
         self._telegram_trouble = telegram_trouble
+        self._hub_trouble = hub_trouble
         self._shared = shared
 
     async def by_link(self, request: ApiRequest) -> Response:
@@ -179,6 +181,7 @@ class LoginRoutes:
                 self._no_sandbox,
                 unsafe,
                 self._telegram_trouble(),
+                self._hub_trouble(),
                 texts.language(),
                 role == "admin" and self._offer is not None and self._offer.is_open,
                 TOOL_KINDS,

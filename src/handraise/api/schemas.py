@@ -75,6 +75,8 @@ class Me(Struct, frozen=True, omit_defaults=True):
     """The version of Claude Code, if commands can run without permission in it. Empty if it is safe."""
     telegram_trouble: str = ""
     """Why the Telegram bot doesn't work, and what to do. Empty if it works or there is none."""
+    hub_trouble: str = ""
+    """Why the hub can't work as usual, and what to do: another hub took over, or the database is away."""
     language: str = ""
     """The hub's language. If it isn't `en`, `/api/texts` has its catalogue."""
     offers_hook: bool = False

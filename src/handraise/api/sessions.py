@@ -28,6 +28,7 @@ _BEFORE = Parameter("before", "The last items before this cursor", "integer")
 _SEARCH = (
     Parameter("project", "A project's ID or directory"),
     Parameter("state", "A state or phase"),
+    Parameter("machine", "A machine's ID or name"),
     Parameter("q", "Text in the title, directory or ID"),
     Parameter("after", "The `next` of the previous page"),
     _MOST_SESSIONS,
@@ -90,6 +91,8 @@ class NewSession(Struct, frozen=True, forbid_unknown_fields=True):
     mode: Name | None = None
     model: Name | None = None
     title: str | None = None
+    machine: str | None = None
+    """A machine's ID or name, or `any`: the least busy one that is online and has the project."""
     resume: str | None = None
     fork: str | None = None
     images: tuple[ImageSchema, ...] = ()
@@ -99,6 +102,8 @@ class SessionSchema(Struct, frozen=True):
     """A session. `state` is its phase in plain words."""
 
     id: str
+    machine: str
+    """The machine that it runs on."""
     project: str | None
     directory: str
     claude_id: str
@@ -206,7 +211,9 @@ async def start(request: ApiRequest) -> Response:
     elif wanted.fork:
         seen = await desk.fork(wanted.fork, words)
     elif wanted.project:
-        seen = await desk.start(words, wanted.project, mode=wanted.mode, model=wanted.model, title=wanted.title)
+        seen = await desk.start(
+            words, wanted.project, mode=wanted.mode, model=wanted.model, title=wanted.title, machine=wanted.machine
+        )
     else:
         raise BadRequest("`project` is required: an ID, a name or an absolute path.", 422, "invalid")
     return answer(_session(seen), 201)
@@ -214,7 +221,8 @@ async def start(request: ApiRequest) -> Response:
 
 async def list_all(request: ApiRequest) -> Response:
     cursor = await request.desk.newest()
-    seen = [each for each in await request.desk.sessions() if _fits(each, request)]
+    machine = await _machine(request)
+    seen = [each for each in await request.desk.sessions() if _fits(each, request, machine)]
     after, limit = request.text("after"), request.number(_MOST_SESSIONS) or _PAGE
     if after is not None:
         ids = [each.session.id for each in seen]
@@ -319,6 +327,7 @@ def _session(seen: SessionSummary) -> SessionSchema:
     session = seen.session
     return SessionSchema(
         id=session.id,
+        machine=session.machine,
         project=session.project,
         directory=session.directory,
         claude_id=session.claude_id,
@@ -342,9 +351,20 @@ def _session(seen: SessionSummary) -> SessionSchema:
     )
 
 
-def _fits(seen: SessionSummary, request: ApiRequest) -> bool:
+async def _machine(request: ApiRequest) -> frozenset[str]:
+    """What sessions of the wanted machine have as theirs; empty if any will do. In old databases, ours is nameless."""
+    wanted = request.text("machine")
+    if wanted is None:
+        return frozenset()
+    known = [each for each in await request.desk.machines() if wanted in (each.machine.id, each.machine.name)]
+    return frozenset([wanted, *(each.machine.id for each in known), *("" for each in known if each.here)])
+
+
+def _fits(seen: SessionSummary, request: ApiRequest, machine: frozenset[str]) -> bool:
     project, state, search = request.text("project"), request.text("state"), request.text("q")
     session = seen.session
+    if machine and session.machine not in machine:
+        return False
     if project is not None and project not in (session.project, session.directory):
         return False
     if state is not None and state not in (state_of(session, seen.open_asks), session.phase):

@@ -44,6 +44,8 @@ class Streams:
         self._previewed: tuple[Preview | None, bytes] = (None, b"")
         self.also: Callable[[Item], bytes] = _nothing
         """More events for an item, for pages that are not ours and callers who may answer."""
+        self.trouble: Callable[[], str] = str
+        """Why the hub can't work as usual; empty if it can."""
 
     async def encode(self, items: Sequence[Item], request: ApiRequest) -> bytes:
         """As events; each item's are encoded once and shared by all streams."""
@@ -109,6 +111,7 @@ class EventStream(Response):
         self._session = session
         self._watch = watch
         self._is_read = True
+        self._trouble = ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
@@ -126,8 +129,10 @@ class EventStream(Response):
         try:
             async with self._request.desk.follow(self._after, self._session, self._watch) as follower:
                 await self._send(send, _PLACE % (self._after, self._after))
+                await self._send_trouble(send)
                 async for news in _Pinged(follower, self._streams.keep_alive):
                     await self._send(send, await self._encode(news))
+                    await self._send_trouble(send)
         except LostPlace as lost:
             reset = msgspec.json.encode(schemas.Reset(oldest=lost.oldest, newest=lost.newest))
             await self._send(send, b"event: reset\ndata: %s\n\n" % reset)
@@ -139,6 +144,13 @@ class EventStream(Response):
             log.info("a client that did not read was cut off")
         except DeskError as error:
             log.warning("a stream ended: %s", error.code)
+
+    async def _send_trouble(self, send: Send) -> None:
+        trouble = self._streams.trouble()
+        if trouble != self._trouble:
+            self._trouble = trouble
+            encoded = msgspec.json.encode({"trouble": trouble})
+            await self._send(send, b"event: trouble\ndata: %s\n\n" % encoded)
 
     async def _send(self, send: Send, piece: bytes) -> None:
         async with asyncio.timeout(self._streams.slow):

@@ -81,6 +81,8 @@ class SyncRoutes:
         project = await self._store.project(request.path("id"))
         if project is None:
             raise NotFound(t("error.no_project", project=request.path("id")))
+        if not project.path:
+            raise NotFound(t("error.no_directory_here", project=project.name))
         options = self._options(project, project.path)
 
         def write(hook: HookEntry | None) -> list[str]:

@@ -10,7 +10,9 @@ from handraise.model.actors import Person
 from handraise.model.answers import Answer
 from handraise.model.asks import AcceptedAnswer, Ask, Kind, State
 from handraise.model.audit import AuditFilter, Entry
+from handraise.model.instructions import Instruction
 from handraise.model.items import Item, Preview
+from handraise.model.machines import Machine
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
 from handraise.model.sessions import Say, Session
@@ -113,6 +115,16 @@ class SessionSummary(Struct, frozen=True):
     last_line: str = ""
 
 
+class MachineSummary(Struct, frozen=True):
+    """A machine, how many of its sessions have not ended, and its open asks."""
+
+    machine: Machine
+    sessions: int
+    open_asks: int
+    here: bool
+    """Whether this hub is the machine's own."""
+
+
 class Follower(Protocol):
     """Items in cursor order, and partial text; raises LostPlace or CutOff."""
 
@@ -135,8 +147,13 @@ class Desk(Protocol):
         mode: str | None = None,
         model: str | None = None,
         title: str | None = None,
+        machine: str | None = None,
     ) -> SessionSummary:
-        """`project` is an id, a name or an absolute path."""
+        """`project` is an id, a name or an absolute path.
+
+        `machine` is an id or a name, or `any`: the least busy one that is online and has the project. Without one, the
+        session runs on the hub's own machine, or on any if that is a gateway.
+        """
         ...
 
     async def sessions(self) -> list[SessionSummary]: ...
@@ -209,15 +226,46 @@ class Desk(Protocol):
         """Decisions about directories, by directory."""
         ...
 
-    async def revoke_trust(self, directory: str) -> None:
-        """New sessions there ask again; running ones stay as they are."""
+    async def revoke_trust(self, directory: str, machine: str = "") -> None:
+        """New sessions there ask again; running ones stay as they are. An empty `machine` is this one."""
         ...
 
     async def projects(self) -> list[Project]: ...
 
-    async def add_project(self, path: str, name: str | None, options: Options) -> Project: ...
+    async def add_project(
+        self, path: str, name: str | None, options: Options, machine: str | None = None
+    ) -> Project: ...
 
-    async def change_project(self, project: str, name: str | None, options: Options | None) -> Project: ...
+    async def change_project(
+        self,
+        project: str,
+        name: str | None,
+        options: Options | None,
+        path: str | None = None,
+        machine: str | None = None,
+    ) -> Project:
+        """`path` is its directory on `machine` (None: this one); an empty one removes it there."""
+        ...
+
+    async def machines(self) -> list[MachineSummary]:
+        """By name."""
+        ...
+
+    async def rename_machine(self, machine: str, name: str) -> Machine: ...
+
+    async def forget_machine(self, machine: str) -> None:
+        """Only one that is away and has no session that has not ended."""
+        ...
+
+    async def instructions(self, session: str) -> list[Instruction]:
+        """What was asked of a session on another machine and is not settled, oldest first."""
+        ...
+
+    async def withdraw_instruction(self, instruction: str) -> None: ...
+
+    async def withdraw_say(self, say: str) -> None:
+        """Only while the session's machine is away, or the session is queued."""
+        ...
 
     async def audit(self, **wanted: Unpack[AuditFilter]) -> list[Entry]:
         """The first 500 entries, or the given number."""

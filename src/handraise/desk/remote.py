@@ -12,13 +12,15 @@ import msgspec
 from handraise.client.connection import HttpClient, RequestFailed
 from handraise.client.state import state_folder
 from handraise.desk.decode import decode, error_in, item_in
-from handraise.desk.interface import NotLetIn, SessionSummary, Unreached, Words
+from handraise.desk.interface import MachineSummary, NotLetIn, SessionSummary, Unreached, Words
 from handraise.desk.stream import RemoteFollower
 from handraise.model.actors import Actor, Person
 from handraise.model.answers import Answer, answer_as_json
 from handraise.model.asks import AcceptedAnswer, Ask, Kind, State, ask_from_json
 from handraise.model.audit import AuditFilter, Entry
+from handraise.model.instructions import Instruction
 from handraise.model.items import Item
+from handraise.model.machines import Machine
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
 from handraise.model.sessions import Say, Session
@@ -80,9 +82,16 @@ class RemoteDesk:
         await self._stack.aclose()
 
     async def start(
-        self, say: Words, project: str, *, mode: str | None = None, model: str | None = None, title: str | None = None
+        self,
+        say: Words,
+        project: str,
+        *,
+        mode: str | None = None,
+        model: str | None = None,
+        title: str | None = None,
+        machine: str | None = None,
     ) -> SessionSummary:
-        wanted = {"say": say, "project": project, "mode": mode, "model": model, "title": title}
+        wanted = {"say": say, "project": project, "mode": mode, "model": model, "title": title, "machine": machine}
         return _summary(await self._post("/api/sessions", wanted))
 
     async def sessions(self) -> list[SessionSummary]:
@@ -176,18 +185,45 @@ class RemoteDesk:
     async def trusts(self) -> list[DirectoryTrust]:
         return _read((await self._get("/api/trust"))["trust"], list[DirectoryTrust])
 
-    async def revoke_trust(self, directory: str) -> None:
-        await self._ask("DELETE", "/api/trust", query={"directory": directory})
+    async def revoke_trust(self, directory: str, machine: str = "") -> None:
+        await self._ask("DELETE", "/api/trust", query={"directory": directory, "machine": machine or None})
 
     async def projects(self) -> list[Project]:
         return _read((await self._get("/api/projects"))["projects"], list[Project])
 
-    async def add_project(self, path: str, name: str | None, options: Options) -> Project:
-        return _read(await self._post("/api/projects", {"path": path, "name": name, "options": options}), Project)
+    async def add_project(self, path: str, name: str | None, options: Options, machine: str | None = None) -> Project:
+        wanted = {"path": path, "name": name, "options": options, "machine": machine}
+        return _read(await self._post("/api/projects", wanted), Project)
 
-    async def change_project(self, project: str, name: str | None, options: Options | None) -> Project:
-        wanted = {"name": name, "options": options}
+    async def change_project(
+        self,
+        project: str,
+        name: str | None,
+        options: Options | None,
+        path: str | None = None,
+        machine: str | None = None,
+    ) -> Project:
+        wanted = {"name": name, "options": options, "path": path, "machine": machine}
         return _read(await self._ask("PATCH", _path("projects", project), wanted), Project)
+
+    async def machines(self) -> list[MachineSummary]:
+        return [_machine(each) for each in (await self._get("/api/machines"))["machines"]]
+
+    async def rename_machine(self, machine: str, name: str) -> Machine:
+        return _read(await self._ask("PATCH", _path("machines", machine), {"name": name}), Machine)
+
+    async def forget_machine(self, machine: str) -> None:
+        await self._ask("DELETE", _path("machines", machine))
+
+    async def instructions(self, session: str) -> list[Instruction]:
+        found = (await self._get(_path("sessions", session, "instructions")))["instructions"]
+        return [_read({**each, "words": each["text"] or None}, Instruction) for each in found]
+
+    async def withdraw_instruction(self, instruction: str) -> None:
+        await self._ask("DELETE", _path("instructions", instruction))
+
+    async def withdraw_say(self, say: str) -> None:
+        await self._ask("DELETE", _path("says", say))
 
     async def audit(self, **wanted: Unpack[AuditFilter]) -> list[Entry]:
         query: dict[str, Any] = {**wanted}
@@ -252,6 +288,10 @@ def _time(text: str) -> datetime:
 
 def _summary(fields: dict[str, Any]) -> SessionSummary:
     return SessionSummary(_read(fields, Session), fields["open_asks"], fields.get("last_line", ""))
+
+
+def _machine(fields: dict[str, Any]) -> MachineSummary:
+    return MachineSummary(_read(fields, Machine), fields["sessions"], fields["open_asks"], fields["here"])
 
 
 def connect(where: str | Path | None = None, token: str | None = None, *, source: str | None = None) -> RemoteDesk:

@@ -4,6 +4,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
+from posixpath import normpath
 from typing import Unpack
 
 import msgspec
@@ -16,6 +17,7 @@ from handraise.desk.interface import (
     CutOff,
     Invalid,
     LostPlace,
+    MachineSummary,
     NotFound,
     Refused,
     SessionSummary,
@@ -24,6 +26,7 @@ from handraise.desk.interface import (
     Words,
 )
 from handraise.feed import Feed
+from handraise.hub.machine_directory import ANY, MachineDirectory
 from handraise.inbox import errors
 from handraise.inbox.inbox import Inbox, check_readable
 from handraise.model import ids
@@ -32,16 +35,27 @@ from handraise.model.answers import Answer, Misfit
 from handraise.model.asks import AcceptedAnswer, Ask, Kind, State
 from handraise.model.audit import AuditFilter, Entry, What
 from handraise.model.ids import Prefix
+from handraise.model.instructions import Instruction, InstructionKind
 from handraise.model.items import Item, Preview
+from handraise.model.machines import Machine
 from handraise.model.names import BadName, NameKind, check_name
-from handraise.model.projects import Options, Project, innermost
+from handraise.model.projects import Options, Project, innermost, places_of
 from handraise.model.rules import Rule
 from handraise.model.sessions import Say, Session
 from handraise.model.trust import DirectoryTrust
 from handraise.session import machine
 from handraise.session.commands import ChangeMode, ChangeModel, Interrupt, Rename, Stop, Wish
+from handraise.session.remote import Dispatcher
 from handraise.session.supervisor import NoSuchSession, StartOptions, Supervisor
-from handraise.store.changes import Record, RevokeTrust, SaveProject
+from handraise.store.changes import (
+    ForgetMachine,
+    Record,
+    RenameMachine,
+    RevokeTrust,
+    SaveProject,
+    SettleInstruction,
+    WithdrawSay,
+)
 from handraise.store.interface import Store, StoreConflict
 from handraise.texts import t
 
@@ -81,6 +95,7 @@ class LocalDesk:
         feed: Feed,
         inbox: Inbox,
         supervisor: Supervisor,
+        dispatcher: Dispatcher,
         clock: Callable[[], datetime],
         entropy: Callable[[int], bytes],
     ) -> None:
@@ -90,6 +105,8 @@ class LocalDesk:
         self._feed = feed
         self._inbox = inbox
         self._supervisor = supervisor
+        self._dispatcher = dispatcher
+        self._machines = MachineDirectory(store)
         self._clock = clock
         self._entropy = entropy
 
@@ -102,14 +119,33 @@ class LocalDesk:
             feed=self._feed,
             inbox=self._inbox,
             supervisor=self._supervisor,
+            dispatcher=self._dispatcher,
             clock=self._clock,
             entropy=self._entropy,
         )
 
     async def start(
-        self, say: Words, project: str, *, mode: str | None = None, model: str | None = None, title: str | None = None
+        self,
+        say: Words,
+        project: str,
+        *,
+        mode: str | None = None,
+        model: str | None = None,
+        title: str | None = None,
+        machine: str | None = None,
     ) -> SessionSummary:
         known = await self._store.project(project)
+        if machine is None and not self._supervisor.runs_sessions:
+            machine = ANY
+        if machine is not None:
+            chosen = await self._machines.chosen(machine, known)
+            if chosen.id != self._store.machine:
+                directory = self._machines.directory_there(known, chosen)
+                options = StartOptions(say, directory, known, mode, model, title)
+                return await self._start_elsewhere(options, chosen)
+        if known is not None and not known.path:
+            own = await self._machines.find(self._store.machine)
+            raise Refused(t("error.machine.no_directory", machine=own.name))
         directory = _directory(known.path if known else project)
         known = known or innermost(await self._store.projects(), directory)
         options = StartOptions(say, directory, known, mode, model, title)
@@ -117,6 +153,12 @@ class LocalDesk:
             started = await self._supervisor.start(options, self.person, self.source)
         await self._record("session started", session=started.id)
         return await self._summary(started)
+
+    async def _start_elsewhere(self, options: StartOptions, machine: Machine) -> SessionSummary:
+        with desk_errors():
+            queued = await self._supervisor.start_elsewhere(options, machine.id, self.person, self.source)
+        await self._record("session started", session=queued.id)
+        return await self._summary(queued)
 
     async def sessions(self) -> list[SessionSummary]:
         open_asks, lines = await self._store.open_asks(), await self._store.last_lines()
@@ -136,35 +178,52 @@ class LocalDesk:
             return await self._supervisor.say(session, say, self.person, self.source, say_id)
 
     async def interrupt(self, session: str) -> None:
-        await self._wish(session, Interrupt())
+        await self._wish(session, Interrupt(), "interrupt")
 
     async def allow_denied(self, session: str, action: str) -> None:
+        elsewhere = await self._elsewhere(session)
+        if elsewhere is not None:
+            await self._instruct(elsewhere, "allow_denied", action)
+            return
         with desk_errors():
             await self._supervisor.allow_denied(session, action, self.person, self.source)
 
     async def stop(self, session: str) -> None:
-        await self._wish(session, Stop(t("sessions.ended.by_person", who=self.person.name), self.person.name))
+        elsewhere = await self._elsewhere(session)
+        if elsewhere is not None:
+            await self._instruct(elsewhere, "stop")
+            return
+        reason = t("sessions.ended.by_person", who=self.person.name)
+        await self._wish(session, Stop(reason, self.person.name), "stop")
         await self._record("session stopped", session=session)
 
     async def change_mode(self, session: str, mode: str) -> None:
-        await self._wish(session, ChangeMode(mode))
+        await self._wish(session, ChangeMode(mode), "mode", mode)
 
     async def change_model(self, session: str, model: str) -> None:
-        await self._wish(session, ChangeModel(model))
+        await self._wish(session, ChangeModel(model), "model", model)
 
     async def rename(self, session: str, title: str) -> None:
         line = " ".join(title.split())
         if not line:
             raise Refused(t("error.naming.title.empty"))
-        await self._wish(session, Rename(_named(line[:_TITLE], "title")))
+        named = _named(line[:_TITLE], "title")
+        await self._wish(session, Rename(named), "rename", named)
 
     async def resume(self, session: str, say: Words | None = None) -> SessionSummary:
+        elsewhere = await self._elsewhere(session)
+        if elsewhere is not None:
+            await self._instruct(elsewhere, "resume", words=say)
+            return await self.session(session)
         with desk_errors():
             resumed = await self._supervisor.resume(session, say, self.person, self.source)
         await self._record("session resumed", session=resumed.id)
         return await self._summary(resumed)
 
     async def fork(self, session: str, say: Words) -> SessionSummary:
+        elsewhere = await self._elsewhere(session)
+        if elsewhere is not None:
+            return await self.session(await self._instruct(elsewhere, "fork", words=say))
         with desk_errors():
             forked = await self._supervisor.fork(session, say, self.person, self.source)
         await self._record("session started", session=forked.id)
@@ -221,46 +280,120 @@ class LocalDesk:
 
     async def add_rule(self, rule: Rule) -> Rule:
         if rule.project is not None:
-            rule = replace(rule, project=await self._scope(rule.project))
+            rule = await self._scoped(rule, rule.project)
         saved = replace(rule, id=self._spell("r"), made_by=self.person.name, made_at=self._clock(), source="person")
         with desk_errors():
             await self._inbox.save_rule(saved)
         await self._record("rule made", rule=saved.id)
         return saved
 
-    async def _scope(self, named: str) -> str:
-        """A project's ID; a directory outside all projects is its own scope, as for its sessions."""
+    async def _scoped(self, rule: Rule, named: str) -> Rule:
+        """With a project's ID. A directory outside all projects is its own scope, as for its sessions, on a machine."""
         project = await self._store.project(named)
-        if project is None and not os.path.isabs(named):
+        if project is not None:
+            return replace(rule, project=project.id)
+        if not os.path.isabs(named):
             raise NotFound(t("error.no_project", project=named))
-        return project.id if project else _directory(named)
+        if rule.machine in ("", self._store.machine):
+            return replace(rule, project=_directory(named), machine=self._store.machine)
+        machine = await self._machines.find(rule.machine)
+        return replace(rule, project=normpath(named), machine=machine.id)
 
     async def trusts(self) -> list[DirectoryTrust]:
         return await self._store.trusts()
 
-    async def revoke_trust(self, directory: str) -> None:
-        entry = Entry(self._clock(), "trust revoked", self.person, self.source, detail={"directory": directory})
-        if await self._store.trust(directory) is None:
+    async def revoke_trust(self, directory: str, machine: str = "") -> None:
+        where = (await self._machines.find(machine)).id if machine else self._store.machine
+        detail = {"directory": directory, **({"machine": where} if machine else {})}
+        entry = Entry(self._clock(), "trust revoked", self.person, self.source, detail=detail)
+        decided = [each.machine or self._store.machine for each in await self.trusts() if each.directory == directory]
+        if where not in decided:
             raise NotFound(t("error.no_trust", directory=directory))
-        await self._store.apply([RevokeTrust(directory), Record(entry)])
+        await self._store.apply([RevokeTrust(directory, machine and where), Record(entry)])
 
     async def projects(self) -> list[Project]:
         return await self._store.projects()
 
-    async def add_project(self, path: str, name: str | None, options: Options) -> Project:
-        directory = _directory(path)
+    async def add_project(self, path: str, name: str | None, options: Options, machine: str | None = None) -> Project:
+        is_here = machine is None or (await self._machines.find(machine)).id == self._store.machine
+        directory = _directory(path) if is_here else normpath(path)
         named = _named(name or os.path.basename(directory) or directory)
-        project = Project(self._spell("p"), named, directory, options, self._clock())
+        project = Project(self._spell("p"), named, directory if is_here else "", options, self._clock())
+        if machine is not None and not is_here:
+            project = await self._machines.placed(project, path, machine)
         await self._save(project, "project added")
         return project
 
-    async def change_project(self, project: str, name: str | None, options: Options | None) -> Project:
+    async def change_project(
+        self,
+        project: str,
+        name: str | None,
+        options: Options | None,
+        path: str | None = None,
+        machine: str | None = None,
+    ) -> Project:
         found = await self._store.project(project)
         if found is None:
             raise NotFound(t("error.no_project", project=project))
         changed = replace(found, name=_named(name) if name else found.name, options=options or found.options)
+        if path is not None:
+            is_here = machine is None or (await self._machines.find(machine)).id == self._store.machine
+            if machine is None or is_here:
+                changed = replace(changed, path=_directory(path) if path else "")
+            else:
+                changed = await self._machines.placed(changed, path, machine)
         await self._save(changed, "project changed")
         return changed
+
+    async def machines(self) -> list[MachineSummary]:
+        return await self._machines.summaries()
+
+    async def rename_machine(self, machine: str, name: str) -> Machine:
+        found, named = await self._machines.find(machine), _named(name)
+        entry = self._about_machine("machine renamed", found, {"to": named})
+        try:
+            await self._store.apply([RenameMachine(found.id, named, self._clock()), Record(entry)])
+        except StoreConflict as error:
+            raise Refused(t("error.machine_name_taken", name=name)) from error
+        return await self._machines.find(found.id)
+
+    async def forget_machine(self, machine: str) -> None:
+        found = await self._machines.find(machine)
+        applied = await self._store.apply([ForgetMachine(found.id, self._clock())])
+        if not applied.took[0]:
+            raise Refused(t("error.machine_in_use", name=found.name))
+        await self._store.apply([Record(self._about_machine("machine forgotten", found, {}))])
+
+    def _about_machine(self, what: What, machine: Machine, more: dict[str, str]) -> Entry:
+        detail = {"machine": machine.id, "name": machine.name, **more}
+        return Entry(self._clock(), what, self.person, self.source, detail=detail)
+
+    async def instructions(self, session: str) -> list[Instruction]:
+        return await self._store.instructions(session=session)
+
+    async def withdraw_instruction(self, instruction: str) -> None:
+        applied = await self._store.apply([SettleInstruction(instruction, "withdrawn", self._clock())])
+        if applied.took[0]:
+            return
+        if await self._store.instruction(instruction) is None:
+            raise NotFound(t("error.no_instruction", instruction=instruction))
+        raise Refused(t("error.machine.begun"))
+
+    async def withdraw_say(self, say: str) -> None:
+        session = await self._session_of(say)
+        if session.phase == "queued" and not session.run and len(await self._store.says(session.id)) == 1:
+            raise Refused(t("error.machine.only_message"))
+        if session.phase != "queued" and not await self._machines.is_away(session):
+            raise Refused(t("error.machine.being_sent"))
+        applied = await self._store.apply([WithdrawSay(say, self._clock())])
+        if not applied.took[0]:
+            raise Refused(t("error.machine.received"))
+
+    async def _session_of(self, say: str) -> Session:
+        for session in await self._store.sessions():
+            if session.ended is None and any(each.id == say for each in await self._store.says(session.id)):
+                return session
+        raise NotFound(t("error.no_say", say=say))
 
     async def audit(self, **wanted: Unpack[AuditFilter]) -> list[Entry]:
         return await self._store.audit(**wanted)
@@ -278,8 +411,9 @@ class LocalDesk:
 
     async def _clash(self, project: Project) -> str | None:
         """Why a project can't be saved if another has its directory or its name."""
+        places = set(places_of(project, self._store.machine))
         for each in await self._store.projects():
-            if each.id != project.id and each.path == project.path:
+            if each.id != project.id and places.intersection(places_of(each, self._store.machine)):
                 return t("error.directory_taken", name=each.name)
             if each.id != project.id and each.name == project.name:
                 return t("error.name_taken", name=each.name)
@@ -292,9 +426,24 @@ class LocalDesk:
     def _spell(self, prefix: Prefix) -> str:
         return ids.spell(prefix, self._entropy(ids.ENTROPY))
 
-    async def _wish(self, session: str, wish: Wish) -> None:
+    async def _wish(self, session: str, wish: Wish, kind: InstructionKind, value: str = "") -> None:
+        elsewhere = await self._elsewhere(session)
+        if elsewhere is not None:
+            await self._instruct(elsewhere, kind, value)
+            return
         with desk_errors():
             await self._supervisor.wish(session, wish)
+
+    async def _elsewhere(self, session: str) -> Session | None:
+        """The session, if another hub runs it."""
+        found = await self._store.session(session)
+        return None if found is None or self._supervisor.owns(found) else found
+
+    async def _instruct(
+        self, session: Session, kind: InstructionKind, value: str = "", words: Words | None = None
+    ) -> str:
+        with desk_errors():
+            return await self._dispatcher.give(session, kind, self.person, self.source, value, words)
 
     async def _summary(self, session: Session) -> SessionSummary:
         open_asks, lines = await self._store.open_asks(), await self._store.last_lines(session.id)

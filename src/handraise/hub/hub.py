@@ -1,26 +1,34 @@
 """Assembles the parts of a hub, and shuts them down in order. One hub for each state folder."""
 
 import fcntl
+import importlib
 import os
+import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct, field
 
+import handraise
 from handraise.claude import sandbox_support
 from handraise.claude.sandbox_support import SandboxSupport
 from handraise.feed import Feed
 from handraise.hub.desk import LocalDesk
+from handraise.hub.lease import Lease
+from handraise.hub.machine_file import MachineUnreadable, machine_id
 from handraise.inbox.inbox import Inbox
 from handraise.model.actors import Person
+from handraise.model.machines import BEAT, Machine
 from handraise.model.projects import Options, OwnFile, no_own_file
 from handraise.model.rules import Rule
 from handraise.session.machine import SessionLimits
+from handraise.session.performer import Performer
 from handraise.session.pool import ClaudeConfig, SessionPool
+from handraise.session.remote import Dispatcher
 from handraise.session.supervisor import Supervisor
 from handraise.store.interface import Store
 from handraise.store.sqlite.store import SqliteStore
@@ -60,6 +68,17 @@ class Hub(Struct, frozen=True):
     inbox: Inbox
     wall: SandboxSupport
     """Whether there can be a sandbox here."""
+    lease: Lease
+
+    @property
+    def machine(self) -> Machine:
+        """The machine that this hub runs on, as it was claimed."""
+        return self.lease.machine
+
+    @property
+    def trouble(self) -> str:
+        """Why this hub doesn't run sessions, or can't store anything, as a sentence; empty if all is well."""
+        return self.pool.trouble or self.lease.trouble
 
 
 class HubConfig(Struct, frozen=True):
@@ -79,8 +98,14 @@ class HubConfig(Struct, frozen=True):
     """How many sessions run at once."""
     own_file: Callable[[str], OwnFile] = no_own_file
     """Reads a directory's own settings file."""
-    database: Path | None = None
-    """The database, if it isn't in the state folder."""
+    database: Path | str | None = None
+    """The database, if it isn't in the state folder: a file, or the URL of one that several machines share."""
+    machine_name: str | None = None
+    """What this machine is called at first; otherwise its host name."""
+    store: Callable[[str], Store] | None = None
+    """Opens the store of a machine, if it is none of those."""
+    beat: float = BEAT
+    """How often a shared database hears of this machine, in seconds."""
     hidden: Sequence[Path] = ()
     """What no Claude ever sees, besides the state folder and the database."""
     writable: Sequence[str] = ()
@@ -98,7 +123,7 @@ class HubConfig(Struct, frozen=True):
             options=self.options,
             wall=wall,
             limit=self.limit,
-            hidden=(*self.hidden, *([self.database.parent] if self.database else [])),
+            hidden=(*self.hidden, *([self.database.parent] if isinstance(self.database, Path) else [])),
             writable=tuple(self.writable),
             own_file=self.own_file,
         )
@@ -107,15 +132,27 @@ class HubConfig(Struct, frozen=True):
 @asynccontextmanager
 async def hub(config: HubConfig) -> AsyncIterator[Hub]:
     """Opens the store, adopts running sessions, and runs until it is left. Claudes keep running."""
-    with _claimed(config.state, config.database):
+    with _claimed(config.state, config.database if isinstance(config.database, Path) else None):
         claude_config = config.for_sessions(await sandbox_support.look())
+        store = store_for(config, _machine_id(config.state))
+        is_shared = store.shared
+        feed = Feed(store)
+        inbox = Inbox(store, config.clock, config.rules, elapsed)
+        pool = SessionPool(claude_config, store, feed, inbox)
+        supervisor = Supervisor(claude_config, store, pool)
+        lease = Lease(
+            store, _machine(config, store.machine), config.clock, pool.let_go, every=config.beat if is_shared else None
+        )
+        dispatcher = Dispatcher(store, config.clock, os.urandom)
         async with (
-            SqliteStore(config.database or config.state / DATABASE) as store,
-            Feed(store) as feed,
-            Inbox(store, config.clock, config.rules, elapsed) as inbox,
-            SessionPool(claude_config, store, feed, inbox) as pool,
+            store,
+            lease,
+            feed,
+            inbox,
+            pool,
+            dispatcher,
+            Performer(store, supervisor, pool, config.clock, lease.machine.epoch) if is_shared else nullcontext(),
         ):
-            supervisor = Supervisor(claude_config, store, pool)
             desk = LocalDesk(
                 Person("owner"),
                 "hub",
@@ -123,10 +160,38 @@ async def hub(config: HubConfig) -> AsyncIterator[Hub]:
                 feed=feed,
                 inbox=inbox,
                 supervisor=supervisor,
+                dispatcher=dispatcher,
                 clock=config.clock,
                 entropy=os.urandom,
             )
-            yield Hub(desk, pool, store, feed, inbox, claude_config.wall)
+            yield Hub(desk, pool, store, feed, inbox, claude_config.wall, lease)
+
+
+def store_for(config: HubConfig, machine: str) -> Store:
+    """The store that the settings name, for this machine; not entered yet."""
+    if config.store is not None:
+        return config.store(machine)
+    if isinstance(config.database, str):
+        # Only hubs that share a database import what belongs to PostgreSQL.
+        postgres = importlib.import_module("handraise.store.postgres.store")
+        store: Store = postgres.PostgresStore(config.database, machine)
+        return store
+    return SqliteStore(config.database or config.state / DATABASE, machine)
+
+
+def _machine_id(state: Path) -> str:
+    try:
+        return machine_id(state, os.urandom)
+    except MachineUnreadable as error:
+        raise StateUnreachable(str(error)) from error
+    except OSError as error:
+        raise StateUnreachable(f"Can't write to {state}: {error.strerror}. Choose another directory.") from error
+
+
+def _machine(config: HubConfig, identity: str) -> Machine:
+    name = (config.machine_name or "").strip() or socket.gethostname() or identity
+    at = config.clock()
+    return Machine(identity, name, handraise.__version__, config.limit, started_at=at, seen_at=at)
 
 
 @contextmanager

@@ -84,9 +84,20 @@ def standing_rules(ask: Ask, answered: Answered) -> tuple[Rule, ...]:
     made_by = answered.by.name if isinstance(answered.by, Person) else ""
     granted = [rule for offer in ask.body.offers if offer.lasting == scope for rule in offer.rules]
     return tuple(
-        replace(rule, id=_rule_id(ask, scope, number), made_by=made_by, made_at=answered.at)
+        replace(
+            rule,
+            id=_rule_id(ask, scope, number),
+            made_by=made_by,
+            made_at=answered.at,
+            machine=ask.machine if _names_a_directory(rule) else "",
+        )
         for number, rule in enumerate(granted)
     )
+
+
+def _names_a_directory(rule: Rule) -> bool:
+    """Whether it is about a place of one machine: the same path elsewhere may be something else."""
+    return any(named is not None and named.startswith("/") for named in (rule.project, rule.path))
 
 
 def _considered(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime) -> Ask:

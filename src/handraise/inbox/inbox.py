@@ -3,11 +3,11 @@
 import asyncio
 import heapq
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from msgspec.structs import replace
 
@@ -18,10 +18,13 @@ from handraise.model import fit
 from handraise.model.actors import Actor
 from handraise.model.answers import Answer
 from handraise.model.asks import AcceptedAnswer, Answered, Ask, Expired, Settlement, Withdrawn, is_dialog
+from handraise.model.machines import LEASE
 from handraise.model.rules import Rule
 from handraise.policy.patterns import read_pattern
 from handraise.store.changes import DeliverAsk, OpenAsk, QueueSay, RecordLate, RemoveRule, SaveRule, SettleAsk
-from handraise.store.interface import Store, StoreError
+from handraise.store.interface import Store, StoreAway, StoreClosed, StoreError, StoreFenced
+
+T = TypeVar("T")
 
 log = logging.getLogger("handraise.inbox")
 
@@ -29,6 +32,8 @@ OnSettled = Callable[[Ask], None]
 _TRY_AGAIN = 1.0
 _LONGEST_SLEEP = 30.0
 """Timers don't notice that the machine sleeps: deadlines are checked again after this long."""
+_LOOK_AGAIN = LEASE.total_seconds()
+"""How often an ask of another machine that is overdue is looked at: its own hub expires it, unless that is away."""
 
 
 class Deadlines:
@@ -83,30 +88,40 @@ class Inbox:
         self._elapsed = elapsed or (lambda: clock().timestamp())
         self._settings = tuple(settings)
         self._rules: tuple[Rule, ...] = ()
+        self._rules_here: tuple[Rule, ...] = ()
+        self._reading = asyncio.Lock()
+        """Held while rules are read: what was read first must not replace what was read last."""
         self._deadlines = Deadlines()
+        self._elsewhere: dict[str, str] = {}
+        """Asks with a deadline that another machine's hub has to keep, and that machine."""
         self._changed = asyncio.Event()
+        self._outdated = asyncio.Event()
         self._listeners: list[tuple[tuple[str | None, ...], OnSettled]] = []
-        self._watch: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
+        self._store.listen_to_rules(self._outdated.set)
         await self.read_rules()
         self._store.listen_to_asks(self._committed)
+        now = await self._time_of_store()
         for ask in await self._store.asks(state="open"):
-            self._opened(ask)
-        self._watch = asyncio.create_task(self._keep_expiring())
+            self._found(ask, now)
+        self._tasks = [asyncio.create_task(self._keep_expiring()), asyncio.create_task(self._keep_reading_rules())]
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._watch
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """In the order they are tried: those of projects, of the settings, and those that people made."""
+        """In the order they are tried: those of projects, of the settings, and those that people made.
+
+        Rules for directories on other machines are among them; they never apply here.
+        """
         return self._rules
 
     @contextmanager
@@ -124,11 +139,12 @@ class Inbox:
 
     def consider(self, ask: Ask, surroundings: Surroundings) -> Ask:
         """The ask as it will be stored: settled by a rule, or open, with what a person needs to decide."""
-        return considering.consider(ask, surroundings, self.rules, self._clock())
+        ours = replace(ask, machine=ask.machine or self._store.machine)
+        return considering.consider(ours, surroundings, self._rules_here, self._clock())
 
     def objects(self, ask: Ask, surroundings: Surroundings) -> Objection | None:
         """The rules' objection to a call that nobody was asked about. From memory: Claude is waiting."""
-        return considering.objects(ask, surroundings, self.rules, self._clock())
+        return considering.objects(ask, surroundings, self._rules_here, self._clock())
 
     async def open(self, ask: Ask, surroundings: Surroundings) -> Ask:
         """Asks people, or lets a rule answer. The same reference is the same ask.
@@ -146,8 +162,8 @@ class Inbox:
         return ask
 
     async def delivered(self, ask_id: str) -> bool:
-        """The asker has its answer. Returns whether this is the first time."""
-        applied = await self._store.apply([DeliverAsk(ask_id, self._clock())])
+        """The asker has its answer. Returns whether this is the first time; waits for a database that is away."""
+        applied = await self._insist(lambda: self._store.apply([DeliverAsk(ask_id, self._clock())]))
         return applied.took[0]
 
     async def answer(
@@ -170,14 +186,19 @@ class Inbox:
         return await self._too_late(ask, answered)
 
     async def withdraw(self, ask_id: str, reason: str) -> None:
-        """The asker no longer waits."""
-        await self._store.apply([SettleAsk(ask_id, Withdrawn(reason, self._clock()))])
+        """The asker no longer waits. Waits for a database that is away."""
+        await self._insist(lambda: self._store.apply([SettleAsk(ask_id, Withdrawn(reason, self._clock()))]))
 
     async def expire(self) -> None:
-        """Expires every ask that is due."""
-        for ask_id in self._deadlines.due(self._elapsed()):
+        """Expires every ask that is due: our own, and those of machines that are away."""
+        due = self._deadlines.due(self._elapsed())
+        online = await self._online() if any(ask in self._elsewhere for ask in due) else frozenset()
+        for ask_id in due:
+            if self._elsewhere.get(ask_id) in online:
+                self._deadlines.add(ask_id, self._elapsed() + _LOOK_AGAIN)
+                continue
             await self._store.apply([SettleAsk(ask_id, Expired(self._clock()))])
-            self._deadlines.remove(ask_id)
+            self._forget(ask_id)
 
     async def save_rule(self, rule: Rule) -> None:
         """Raises RuleUnreadable."""
@@ -193,13 +214,40 @@ class Inbox:
 
     async def read_rules(self) -> None:
         """Also called after a project has changed: its rules apply immediately, to running sessions too."""
-        projects = await self._store.projects()
-        ids = {getattr(project, key): project.id for key in ("path", "name", "id") for project in projects}
-        others = [replace(rule, project=ids.get(rule.project or "", rule.project)) for rule in await self._general()]
-        self._rules = (*(rule for project in projects for rule in project.rules), *others)
+        async with self._reading:
+            projects = await self._store.projects()
+            # A project without a directory on this machine has an empty path, which names nothing.
+            ids = {getattr(each, key): each.id for key in ("path", "name", "id") for each in projects}
+            ids.pop("", None)
+            others = [self._in_project(rule, ids) for rule in [*self._settings, *await self._store.rules()]]
+            self._use([*(rule for project in projects for rule in project.rules), *others])
 
-    async def _general(self) -> list[Rule]:
-        return [*self._settings, *await self._store.rules()]
+    def _in_project(self, rule: Rule, ids: dict[str, str]) -> Rule:
+        """With the project's ID, however it is named. A directory on another machine is no project of ours."""
+        if rule.project is None or not self._is_here(rule.machine):
+            return rule
+        return replace(rule, project=ids.get(rule.project, rule.project))
+
+    def _use(self, rules: Iterable[Rule]) -> None:
+        self._rules = tuple(rules)
+        self._rules_here = tuple(rule for rule in self._rules if self._is_here(rule.machine))
+
+    def _is_here(self, machine: str) -> bool:
+        return machine in ("", self._store.machine)
+
+    async def _keep_reading_rules(self) -> None:
+        """Rules that were changed through another hub apply here as well, as soon as they can be read."""
+        while True:
+            await self._outdated.wait()
+            self._outdated.clear()
+            try:
+                await self.read_rules()
+            except StoreClosed:
+                return
+            except StoreError as error:
+                log.warning("rules of another hub could not be read, and are tried again: %s", error)
+                self._outdated.set()
+                await asyncio.sleep(_TRY_AGAIN)
 
     async def _too_late(self, ask: Ask, answered: Answered) -> AcceptedAnswer:
         match ask.settlement:
@@ -230,17 +278,49 @@ class Inbox:
                 self._settled(ask, ask.settlement)
 
     def _opened(self, ask: Ask) -> None:
-        """Starts its timeout."""
+        """Starts its timeout. For another machine's, only how long it may take counts: its clock may be wrong."""
         if ask.expires_at is not None:
-            left = (ask.expires_at - self._clock()).total_seconds()
-            self._deadlines.add(ask.id, self._elapsed() + left)
-            self._changed.set()
+            since = self._clock() if self._is_here(ask.machine) else ask.opened_at
+            self._await(ask, (ask.expires_at - since).total_seconds())
+
+    def _found(self, ask: Ask, now: datetime) -> None:
+        """Continues its timeout; `now` is the store's time."""
+        if ask.expires_at is not None:
+            at = self._clock() if self._is_here(ask.machine) else now
+            self._await(ask, (ask.expires_at - at).total_seconds())
+
+    def _await(self, ask: Ask, seconds: float) -> None:
+        if not self._is_here(ask.machine):
+            self._elsewhere[ask.id] = ask.machine
+        self._deadlines.add(ask.id, self._elapsed() + seconds)
+        self._changed.set()
+
+    def _forget(self, ask: str) -> None:
+        self._deadlines.remove(ask)
+        self._elsewhere.pop(ask, None)
+
+    async def _online(self) -> frozenset[str]:
+        return frozenset(each.id for each in await self._store.machines() if each.away_since is None)
+
+    async def _time_of_store(self) -> datetime:
+        """As machines were seen last: clocks of machines may differ by minutes. Ours if there are none."""
+        return max((each.seen_at for each in await self._store.machines()), default=self._clock())
+
+    async def _insist(self, work: Callable[[], Awaitable[T]]) -> T:
+        while True:
+            try:
+                return await work()
+            except StoreAway as error:
+                log.warning("%s", error)
+                await asyncio.sleep(_TRY_AGAIN)
 
     def _settled(self, ask: Ask, settlement: Settlement) -> None:
-        self._deadlines.remove(ask.id)
+        self._forget(ask.id)
         if isinstance(settlement, Answered):
             # In force before Claude receives the answer: they may cover its next call.
-            self._rules = (*self._rules, *considering.standing_rules(ask, settlement))
+            granted = considering.standing_rules(ask, settlement)
+            if granted:
+                self._use([*self._rules, *granted])
         for askers, on_settled in tuple(self._listeners):
             if not askers or ask.session in askers:
                 try:
@@ -257,6 +337,8 @@ class Inbox:
                     await self._changed.wait()
             try:
                 await self.expire()
+            except (StoreFenced, StoreClosed):
+                return
             except StoreError:
                 log.exception("an ask could not be expired; it is tried again")
                 await asyncio.sleep(_TRY_AGAIN)

@@ -28,6 +28,8 @@ What = Literal[
     "trust revoked",
     "denied call allowed",
     "alarm",
+    "machine renamed",
+    "machine forgotten",
 ]
 
 

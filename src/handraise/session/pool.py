@@ -3,12 +3,12 @@
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from uuid import UUID
 
 from msgspec import Struct
@@ -39,12 +39,16 @@ from handraise.session.says import messages_again
 from handraise.session.slots import SlotTracker
 from handraise.session.trust_check import TrustCheck
 from handraise.store.changes import Advance, PublishItems, QueueSay, SaveSession, SettleAsk
-from handraise.store.interface import Store, StoreError
+from handraise.store.interface import Store, StoreAway, StoreError, StoreFenced
 from handraise.texts import t
 from handraise.wire.connection import Connection
 
 _RECORD_AGAIN = 0.05
 _RECORD_TRIES = 200
+_AGAIN = 1.0
+"""How long to wait before the database is tried again, in seconds."""
+
+T = TypeVar("T")
 
 log = logging.getLogger("handraise.session")
 
@@ -95,13 +99,19 @@ class SessionPool:
         self._watch: FileWatch = watch()
         self._runners: dict[str, Runner] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
+        self._looking: list[asyncio.Task[str]] = []
         self._stack = AsyncExitStack()
+        self._later: set[asyncio.Task[None]] = set()
+        """What waits for a database that is away."""
         self._out_of_hold: dict[str, Claude] = {}
         self._is_closing = False
         self._slots = SlotTracker()
         self.starting = asyncio.Lock()
         """Hold it to change the record of a session without a runner: nothing starts meanwhile."""
         self.adoption = Adoption()
+        self.trouble = ""
+        """Why this hub let its sessions go, as a sentence: another hub has taken over its machine."""
+        self._will_start_more = False
         self.go_on: Callable[[str], Awaitable[object]] | None = None
         """Resumes a session whose Claude was ended for a fault that the next one won't have."""
 
@@ -109,19 +119,42 @@ class SessionPool:
         await self._stack.enter_async_context(self._watch)
         self._tasks = await self._stack.enter_async_context(asyncio.TaskGroup())
         self._stack.enter_context(self._inbox.listening(self._ask_settled))
-        self._looking = self._tasks.create_task(self.find_unsafe_version())
+        if not self.is_gateway:
+            self._looking.append(self._tasks.create_task(self.find_unsafe_version()))
         self.adoption = await self._adopt_all()
         for session in await self._store.sessions(["parked"]):
-            await self.wake(session.id)
+            if self.owns(session):
+                await self.wake(session.id)
         await self.start_queued()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for task in (self._looking, *self._running.values()):
+        for task in (*self._looking, *self._running.values()):
             task.cancel()
+        for waiting in self._later:
+            waiting.cancel()
         await self._stack.aclose()
+
+    @property
+    def is_gateway(self) -> bool:
+        """Whether this machine runs no sessions."""
+        return self._config.limit == 0
+
+    def owns(self, session: Session) -> bool:
+        """Whether the session is for this hub to run."""
+        return session.machine in ("", self._store.machine) and not self.trouble
+
+    def let_go(self, why: StoreFenced) -> None:
+        """Another hub has taken this machine over: stops following its sessions. Their Claudes keep running."""
+        if self.trouble:
+            return
+        self.trouble = str(why)
+        self._is_closing = True
+        log.error("%s", why)
+        for task in (*self._running.values(), *self._later):
+            task.cancel()
 
     @property
     def unsafe_version(self) -> str:
@@ -181,13 +214,19 @@ class SessionPool:
 
     async def start_queued(self) -> None:
         """Starts the oldest queued sessions, as far as the limits allow. Idle sessions make room for the others."""
+        if self.is_gateway:
+            return
         async with self.starting:
-            for session in reversed(await self._store.sessions(["queued"])):
+            queued = [each for each in reversed(await self._store.sessions(["queued"])) if self.owns(each)]
+            stopped = await self._to_be_stopped() if queued else frozenset()
+            for waiting in queued:
                 if self._is_closing:
                     return
-                if session.id in self._running:  # the previous process is still being cleaned up
+                # The previous process is still being cleaned up, or somebody elsewhere wants it to stop.
+                if waiting.id in self._running or waiting.id in stopped:
                     continue
-                options = await self._options(session)
+                options = await self._options(waiting)
+                session = _completed(waiting, options)
                 footing = await self._trusting.footing(session, options)
                 if footing is None:  # people are asked about its directory first
                     continue
@@ -200,6 +239,10 @@ class SessionPool:
                 else:
                     self._slots.assigned(session.id)
                     await self._launch(session, options, footing)
+
+    async def _to_be_stopped(self) -> frozenset[str]:
+        waiting = await self._store.instructions(machine=self._store.machine)
+        return frozenset(each.session for each in waiting if each.kind == "stop")
 
     async def _make_room(self, queued: Session, rivals: Sequence[Session], project: str | None = None) -> None:
         """Parks an idle session; if there is none, the queued one gets a notice saying what it waits for."""
@@ -230,9 +273,13 @@ class SessionPool:
 
     async def wake(self, session_id: str) -> None:
         """Queues a parked session that got a message."""
+        if self.is_gateway:
+            return
         async with self.starting:
             session = await self._store.session(session_id)
-            if session is None or session.phase != "parked" or not await self._store.says(session_id):
+            if session is None or session.phase != "parked" or not self.owns(session):
+                return
+            if not await self._store.says(session_id):
                 return
             await self._store.apply(records.moved(session, "wake", self._config.clock()))
         await self.start_queued()
@@ -240,21 +287,61 @@ class SessionPool:
     async def _start_more(self) -> None:
         try:
             await self.start_queued()
+        except StoreAway:
+            self.start_later()
         except StoreError:
             log.exception("nobody who waits can be started; the next one that ends tries again")
+
+    def start_soon(self) -> None:
+        """Another hub has queued a session."""
+        self._spawn(self._start_more())
+
+    def start_later(self) -> None:
+        """Starts queued sessions as soon as the database can be reached again."""
+        if not self._will_start_more:
+            self._will_start_more = True
+            self._spawn(self._start_again())
+
+    async def _start_again(self) -> None:
+        try:
+            await self._insist(self.start_queued)
+        except StoreError:
+            log.exception("nobody who waits can be started; the next one that ends tries again")
+        finally:
+            self._will_start_more = False
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._tasks.create_task(work)
+        self._later.add(task)
+        task.add_done_callback(self._later.discard)
+
+    async def _insist(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Tries again while the database can't be reached."""
+        while True:
+            try:
+                return await work()
+            except StoreAway as error:
+                log.warning("%s", error)
+                await asyncio.sleep(_AGAIN)
 
     def _ask_settled(self, ask: Ask) -> None:
         """A running session follows its own asks; another may start, or be brought back by a late answer."""
         if ask.session is None or self.runner(ask.session) is not None:
             return
+        if ask.machine not in ("", self._store.machine) or self.trouble:
+            return
         if isinstance(ask.settlement, Expired) and ask.settlement.late is not None:
-            self._tasks.create_task(self._bring_back(ask.session))
+            self.bring_back_later(ask.session)
         elif ask.kind == "trust":
             self._tasks.create_task(self._start_more())
 
+    def bring_back_later(self, session: str) -> None:
+        """Sends a queued message as soon as the database can be reached again."""
+        self._spawn(self._bring_back(session))
+
     async def _bring_back(self, session: str) -> None:
         try:
-            await self.wake(session)
+            await self._insist(lambda: self.wake(session))
         except StoreError:
             log.exception("session %s could not be brought back; the next message tries again", session)
 
@@ -279,6 +366,7 @@ class SessionPool:
         warnings += [self._unsafe(version)] if version and is_unsafe(version) else []
         again = await self._messages_again(session, old, now) if memory.missing else []
         checkpoint = Checkpoint(session.id, started.run, 0, memory.dump())
+        parent = await self._store.session(session.forked_from) if session.forked_from else None
         # Stored before the process exists: a hub killed in between leaves a session without a process in its folder.
         await self._store.apply(
             [
@@ -290,7 +378,6 @@ class SessionPool:
                 *(QueueSay(say) for say in again),
             ]
         )
-        parent = await self._store.session(session.forked_from) if session.forked_from else None
         launch = launching.launch_of(started, memory, options, parent, footing)
         config = self._config
         try:
@@ -305,9 +392,10 @@ class SessionPool:
                 self._sandbox(preset, session.directory, options),
             )
         except (WishRefused, NotStarted, SessionBusy, sandbox.SandboxUnfit, OSError) as error:
-            await self._store.apply(records.ended(started, "failed", Ended("failed", str(error), config.clock())))
+            how = Ended("failed", str(error), config.clock())
+            await self._insist(lambda: self._store.apply(records.ended(started, "failed", how)))
             return
-        await self._supervise(started, running, options)
+        await self._insist(lambda: self._supervise(started, running, options))
 
     def _preset(self, options: Options) -> str:
         """The sandbox preset of a session; `none` if the default one isn't available."""
@@ -352,7 +440,7 @@ class SessionPool:
         living: list[str] = []
         lost: list[str] = []
         for session in await self._store.sessions(["starting", "idle", "working", "parking", "stopping"]):
-            if session.terminal:
+            if session.terminal or not self.owns(session):
                 continue
             try:
                 running = await self._find_claude(session)
@@ -399,7 +487,7 @@ class SessionPool:
 
     async def _supervise(self, session: Session, running: Claude, options: Options) -> None:
         project = await self._project(session)
-        root = project.path if project else session.directory
+        root = project.path if project and project.path else session.directory
         stricter = self.own_file(root).rules
         runner = Runner(
             session,
@@ -412,6 +500,8 @@ class SessionPool:
             clock=self._config.clock,
             rested=self._rested,
         )
+        if self.trouble:
+            return
         self._runners[session.id] = runner
         self._running[session.id] = self._tasks.create_task(self._run(runner, running))
 
@@ -420,7 +510,12 @@ class SessionPool:
         try:
             async with running:
                 await runner.run()
-        except Exception:  # outer boundary: an error in one session must not affect the others
+        except Exception as error:  # outer boundary: an error in one session must not affect the others
+            fenced = _fenced_in(error)
+            if fenced is not None:
+                self._runners.pop(session, None)
+                self.let_go(fenced)
+                return
             log.exception("session %s is no longer followed; the next start of the hub adopts it", session)
             self._out_of_hold[session] = running
             del self._runners[session]  # before it is reported, so that the session can still be stopped
@@ -433,9 +528,10 @@ class SessionPool:
             self._slots.left(session)
         with suppress(StoreError, WishRefused):
             ended = runner.session.ended
-            if runner.was_cut_off and self.go_on is not None and not (ended is not None and ended.alarm):
-                await self.go_on(session)
-            await self.wake(session)
+            go_on = self.go_on
+            if runner.was_cut_off and go_on is not None and not (ended is not None and ended.alarm):
+                await self._insist(lambda: go_on(session))
+            await self._insist(lambda: self.wake(session))
         await self._start_more()
 
     async def _machine(self, session: Session, options: Options) -> SessionMachine:
@@ -454,7 +550,7 @@ class SessionPool:
 
     def options(self, project: Project | None, directory: str) -> Options:
         """The project's options, then those of its own file, then the general ones."""
-        general = self.own_file(project.path if project else directory).options or self._config.options
+        general = self.own_file(project.path if project and project.path else directory).options or self._config.options
         return (project.options if project else Options()).over(general)
 
     def own_file(self, directory: str) -> OwnFile:
@@ -467,3 +563,17 @@ class SessionPool:
 
     def _folder(self, session: Session) -> Path:
         return self._config.state / "sessions" / session.id / str(session.run)
+
+
+def _completed(session: Session, options: Options) -> Session:
+    """A session that was queued from another machine has no mode yet, unless a person chose one."""
+    if session.mode:
+        return session
+    return replace(session, mode=options.mode or "default", model=session.model or options.model)
+
+
+def _fenced_in(error: BaseException) -> StoreFenced | None:
+    """What a task group or the task itself raised because another hub has taken over."""
+    if isinstance(error, BaseExceptionGroup):
+        return next((found for each in error.exceptions if (found := _fenced_in(each)) is not None), None)
+    return error if isinstance(error, StoreFenced) else None

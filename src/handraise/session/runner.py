@@ -17,20 +17,21 @@ from handraise.inbox.considering import Surroundings
 from handraise.inbox.inbox import Inbox
 from handraise.model.actors import TheHub
 from handraise.model.asks import Ask, Expired
-from handraise.model.items import Notice
+from handraise.model.items import Notice, SaidWithdrawn
 from handraise.model.sessions import Checkpoint, Session
 from handraise.session import commands, denials, reconciling, records
 from handraise.session.commands import Command, Fact, Wish
 from handraise.session.machine import SessionMachine, WishRefused
 from handraise.session.previews import Previews
 from handraise.session.writers import DurableWriter, StdinWriter
-from handraise.store.changes import Advance, Change
-from handraise.store.interface import Store
+from handraise.store.changes import Advance, Applied, Change, PublishItems
+from handraise.store.interface import Store, StoreFenced
 from handraise.texts import t
 from handraise.wire.frames import Frame, ToolProgress
 
 _AHEAD = 32
 """How many chunks of the journal may be queued; they are read together. The rest stays in the journal."""
+_WITHDRAWN = b'{"type":"said.withdrawn"'
 
 log = logging.getLogger("handraise.session")
 
@@ -218,6 +219,10 @@ class Runner:
         except WishRefused as refused:
             if not done.done():
                 done.set_exception(refused)
+        except StoreFenced as fenced:
+            if not done.done():
+                done.set_exception(WishRefused(str(fenced)))
+            raise
         except BaseException:
             done.cancel()
             raise
@@ -231,12 +236,12 @@ class Runner:
         await self._perform(wanted)
 
     async def _check_silence(self) -> None:
-        if await self._store.says(self.session.id):
+        if await self._keeper.read(lambda: self._store.says(self.session.id)):
             raise WishRefused(t("sessions.refused.not_received"))
 
     async def _speak(self) -> None:
         """Writes every message that Claude has not received, once; a later process writes it again."""
-        waiting = await self._store.says(self.session.id)
+        waiting = await self._keeper.read(lambda: self._store.says(self.session.id))
         for say in sorted(waiting, key=lambda say: not isinstance(say.by, TheHub)):  # what Claude must know comes first
             if say.id not in self._spoken:
                 self._spoken.add(say.id)
@@ -245,7 +250,7 @@ class Runner:
 
     async def _answer_again(self) -> None:
         """Writes every decision that Claude has not confirmed, possibly again."""
-        unconfirmed = await self._store.asks(session=self.session.id, undelivered=True)
+        unconfirmed = await self._keeper.read(lambda: self._store.asks(session=self.session.id, undelivered=True))
         await self._absorb([commands.AskWasSettled(ask) for ask in unconfirmed])
 
     async def _absorb(self, observed: Sequence[Fact]) -> None:
@@ -272,7 +277,8 @@ class Runner:
         await self._writing.write([each.line for each in wanted if isinstance(each, commands.Write)])
         raised = [self._considered(each) for each in wanted if isinstance(each, commands.Raise)]
         before = self.session.phase
-        await self._keeper.keep(self._changes(wanted, raised))
+        applied = await self._keeper.keep(self._changes(wanted, raised))
+        await self._check_withdrawn(wanted, applied)
         self._claude.taken_in(self._machine.wire.offset)
         for command in wanted:
             self._follow_up(command)
@@ -280,6 +286,17 @@ class Runner:
             await self._answer_again()
         if before != "idle" and self.session.phase == "idle":
             self._rested(self.session.id)
+
+    async def _check_withdrawn(self, wanted: Sequence[Command], applied: Applied) -> None:
+        """Says so if Claude received a message that somebody took back at the same moment."""
+        received = {each.say for each in wanted if isinstance(each, commands.Take)}
+        if not received or all(applied.took):
+            return
+        latest = await self._keeper.read(lambda: self._store.items(session=self.session.id))
+        contents = [item.read() for item in latest if item.content.startswith(_WITHDRAWN)]
+        if any(isinstance(each, SaidWithdrawn) and each.say in received for each in contents):
+            notice = Notice("warning", t("sessions.notice.withdrawn_too_late"), "not withdrawn")
+            await self._keeper.keep([PublishItems(self.session.id, self._clock(), notice)])
 
     def _considered(self, raised: commands.Raise) -> Ask:
         ask = self._inbox.consider(raised.ask, self._around(raised.mode))

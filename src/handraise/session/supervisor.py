@@ -10,7 +10,7 @@ from handraise.inbox import guidance
 from handraise.model import ids
 from handraise.model.actors import Actor, Person, TheHub
 from handraise.model.asks import Answered, Withdrawn
-from handraise.model.projects import Project
+from handraise.model.projects import Options, Project
 from handraise.model.sessions import Ended, Say, Session
 from handraise.session import ending, phases, records, titles
 from handraise.session.commands import AllowDenied, Interrupt, Rename, Stop, Wish
@@ -20,7 +20,7 @@ from handraise.session.pool import ClaudeConfig, SessionPool
 from handraise.session.runner import Runner
 from handraise.session.titles import Words
 from handraise.store.changes import QueueSay, SettleAsk
-from handraise.store.interface import Store
+from handraise.store.interface import Store, StoreAway
 from handraise.texts import t
 
 
@@ -52,6 +52,15 @@ class Supervisor:
         self._pool = pool
         pool.go_on = lambda session: self.resume(session, None, TheHub(), "hub")
 
+    def owns(self, session: Session) -> bool:
+        """Whether the session is for this hub to run: otherwise another one carries out what people want of it."""
+        return self._pool.owns(session)
+
+    @property
+    def runs_sessions(self) -> bool:
+        """Whether this machine runs sessions at all."""
+        return not self._pool.is_gateway
+
     async def start(self, beginning: StartOptions, by: Actor, source: str) -> Session:
         """A new session, running or queued; its first message is stored with it."""
         now = self._config.clock()
@@ -66,14 +75,40 @@ class Supervisor:
             changed_at=now,
             mode=beginning.mode or options.mode or "default",
             model=beginning.model or options.model,
+            machine=self._store.machine,
         )
         say = self._say(session.id, beginning.content, by, source)
+        self._check_runs_here()
         await self._pool.check_mode(session.mode)
         return await self._enqueue(session, say)
+
+    async def start_elsewhere(self, beginning: StartOptions, machine: str, by: Actor, source: str) -> Session:
+        """A session that the hub of another machine will start: queued there, with its first message.
+
+        What nobody chose (the mode, the model) is for that hub to add: it has settings of its own.
+        """
+        now = self._config.clock()
+        project = beginning.project
+        options = project.options if project else Options()
+        session = Session(
+            id=ids.spell("s", self._config.entropy(ids.ENTROPY)),
+            project=project.id if project else beginning.directory,
+            directory=beginning.directory,
+            claude_id=self._config.uuid(),
+            title=beginning.title or titles.of_message(beginning.content),
+            created_at=now,
+            changed_at=now,
+            mode=beginning.mode or options.mode or "",
+            model=beginning.model or options.model,
+            machine=machine,
+        )
+        await self._keep(session, [self._say(session.id, beginning.content, by, source)])
+        return session
 
     async def fork(self, parent: str, content: Words, by: Actor, source: str) -> Session:
         """A new session that knows the messages of another one."""
         old = await self._find(parent)
+        self._check_runs_here()
         checkpoint = await self._store.checkpoint(parent)
         if checkpoint is None or not Memory.load(checkpoint.memory).turn:
             raise WishRefused(t("sessions.refused.no_fork"))
@@ -94,12 +129,16 @@ class Supervisor:
             usage=(),
             terminal="",
             dialog="",
+            machine=old.machine or self._store.machine,
         )
         return await self._enqueue(session, self._say(session.id, content, by, source))
 
-    async def resume(self, session_id: str, content: Words | None, by: Actor, source: str) -> Session:
+    async def resume(
+        self, session_id: str, content: Words | None, by: Actor, source: str, say_id: str | None = None
+    ) -> Session:
         """Continues a session that has ended. Answers that it never received are sent first."""
-        says = [self._say(session_id, content, by, source)] if content else []
+        says = [self._say(session_id, content, by, source, say_id)] if content else []
+        self._check_runs_here()
         async with self._pool.starting:
             session = await self._find(session_id)
             if session.ended is None:
@@ -111,7 +150,7 @@ class Supervisor:
             # A terminal that didn't take an answer had one of its own.
             missed = [] if session.terminal else await self._missed(session_id)
             await self._keep(revived, [*missed, *says])
-        return await self._started(session_id)
+        return await self._started(revived)
 
     async def say(
         self,
@@ -132,7 +171,10 @@ class Supervisor:
         await self._check_cost(session)
         say = self._say(session_id, content, by, source, say_id)
         await self._store.apply([QueueSay(say)])
-        await self.listen(session_id)
+        try:
+            await self.listen(session_id)
+        except StoreAway:  # it is stored, so it was sent
+            self._pool.bring_back_later(session_id)
         return say
 
     async def listen(self, session_id: str) -> None:
@@ -216,14 +258,22 @@ class Supervisor:
 
     async def _enqueue(self, session: Session, say: Say) -> Session:
         await self._keep(session, [say])
-        return await self._started(session.id)
+        return await self._started(session)
 
     async def _keep(self, session: Session, says: Sequence[Say]) -> None:
         await self._store.apply([*records.changed(session), *(QueueSay(say) for say in says)])
 
-    async def _started(self, session_id: str) -> Session:
-        await self._pool.start_queued()
-        return await self._find(session_id)
+    async def _started(self, session: Session) -> Session:
+        try:
+            await self._pool.start_queued()
+            return await self._find(session.id)
+        except StoreAway:  # it is stored, so it will start
+            self._pool.start_later()
+            return session
+
+    def _check_runs_here(self) -> None:
+        if self._pool.is_gateway:
+            raise WishRefused(t("sessions.refused.gateway"))
 
     async def _find(self, session_id: str) -> Session:
         session = await self._store.session(session_id)

@@ -2,17 +2,20 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from typing import TypeVar
 
 from handraise.claude.claude import Claude
 from handraise.claude.fifo import ChildGone, HalfLine
 from handraise.session.machine import WishRefused
-from handraise.store.changes import Change
-from handraise.store.interface import Store, StoreClosed, StoreConflict, StoreError
+from handraise.store.changes import Applied, Change
+from handraise.store.interface import Store, StoreAway, StoreClosed, StoreConflict, StoreError, StoreFenced
 from handraise.texts import t
 
 _AGAIN = 1.0
+
+T = TypeVar("T")
 
 log = logging.getLogger("handraise.session")
 
@@ -27,7 +30,7 @@ class NotStored(WishRefused):
 
 
 class DurableWriter:
-    """Retries until the store has saved the changes; Claude waits meanwhile."""
+    """Retries until the store has saved the changes; Claude waits meanwhile. Gives up if another hub has taken over."""
 
     def __init__(self, session: str, store: Store, end_claude: Callable[[], None]) -> None:
         self._session = session
@@ -41,18 +44,25 @@ class DurableWriter:
         self._stops.append(done)
         self._hurry.set()
 
-    async def keep(self, changes: Sequence[Change]) -> None:
+    async def keep(self, changes: Sequence[Change]) -> Applied:
         """Returns when the changes are stored."""
         while True:
             try:
-                await self._store.apply(changes)
-            except (StoreClosed, StoreConflict):
+                return await self._store.apply(changes)
+            except (StoreClosed, StoreConflict, StoreFenced):
                 raise
             except StoreError as error:
                 log.warning("session %s is held up: %s", self._session, error)
                 await self._wait(error)
-            else:
-                return
+
+    async def read(self, reading: Callable[[], Awaitable[T]]) -> T:
+        """What the store has, once it can be reached."""
+        while True:
+            try:
+                return await reading()
+            except StoreAway as error:
+                log.warning("session %s is held up: %s", self._session, error)
+                await self._wait(error)
 
     async def _wait(self, why: StoreError) -> None:
         with suppress(TimeoutError):

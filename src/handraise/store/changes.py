@@ -128,6 +128,8 @@ class SaveMachine(Struct, frozen=True):
 
     machine: Machine
     at: datetime
+    quiet: bool = False
+    """Not published: nobody but this hub would read it."""
 
 
 class RenameMachine(Struct, frozen=True):

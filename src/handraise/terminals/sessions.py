@@ -19,7 +19,7 @@ from handraise.model.sessions import Checkpoint, Ended, Phase, Session
 from handraise.session import records
 from handraise.session.memory import Memory
 from handraise.store.changes import Advance, Change, PublishItems, SaveSession
-from handraise.store.interface import Store
+from handraise.store.interface import Store, StoreAway, StoreClosed, StoreFenced
 from handraise.terminals.claude_folder import live_session
 from handraise.terminals.dialogs import LiveSession, LoneDialog
 from handraise.terminals.hook_calls import HookCall
@@ -28,6 +28,7 @@ from handraise.texts import t
 
 LOOK = 0.5
 """How often a session is looked at, in seconds."""
+_AGAIN = 1.0
 _MODES = ("default", "acceptEdits", "plan")
 _OWNER = Person("owner")
 
@@ -65,7 +66,7 @@ class TerminalSessions:
 
     async def __aenter__(self) -> Self:
         for session in await self._store.sessions(["idle", "working"]):
-            if session.terminal:
+            if session.terminal and self._is_ours(session):
                 self._follow(session, was_up=True)
         return self
 
@@ -83,7 +84,8 @@ class TerminalSessions:
         if live is None:
             return None
         async with self._one_at_a_time:
-            known = [each for each in await self._store.sessions() if each.claude_id == call.session_id]
+            sessions = [each for each in await self._store.sessions() if self._is_ours(each)]
+            known = [each for each in sessions if each.claude_id == call.session_id]
             session = known[0] if known else self._new(call, live, project)
             if not session.terminal or session.ended is not None:
                 session = await self._begin(session, call)
@@ -98,7 +100,21 @@ class TerminalSessions:
         identity = ids.spell("s", self._entropy(ids.ENTROPY))
         title = live.name or os.path.basename(call.cwd)
         mode = call.permission_mode if call.permission_mode in _MODES else "default"
-        return Session(identity, project or call.cwd, call.cwd, call.session_id, title, now, now, mode=mode)
+        return Session(
+            identity,
+            project or call.cwd,
+            call.cwd,
+            call.session_id,
+            title,
+            now,
+            now,
+            mode=mode,
+            machine=self._store.machine,
+        )
+
+    def _is_ours(self, session: Session) -> bool:
+        """Whether it runs on this machine: only here are its files."""
+        return session.machine in ("", self._store.machine)
 
     async def _begin(self, session: Session, call: HookCall) -> Session:
         """Its process is up, as far as we know for the first time."""
@@ -138,9 +154,20 @@ class TerminalSessions:
 
     async def _run(self, session_id: str, lone: LoneDialog) -> None:
         try:
-            await self._keep_following(session_id, lone)
+            await self._keep_trying(session_id, lone)
+        except (StoreFenced, StoreClosed) as error:
+            log.warning("session %s in a terminal is not followed any further: %s", session_id, error)
         except Exception:  # the outer door: a file of Claude's that surprises us must not go unnoticed
             log.exception("session %s in a terminal is not followed any further", session_id)
+
+    async def _keep_trying(self, session_id: str, lone: LoneDialog) -> None:
+        """A database that is away only interrupts it."""
+        while True:
+            try:
+                return await self._keep_following(session_id, lone)
+            except StoreAway as error:
+                log.warning("session %s in a terminal is held up: %s", session_id, error)
+                await asyncio.sleep(_AGAIN)
 
     async def _keep_following(self, session_id: str, lone: LoneDialog) -> None:
         files: SessionFiles | None = None

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from api.hubs import CutOffStore, cut_off, hub_over, two_hubs
+from api.hubs import cut_off, hub_over, two_hubs
 from api.served import A, Served
 from handraise.model.actors import Person
 from handraise.store.memory.store import MemoryDatabase
@@ -96,9 +96,8 @@ async def test_what_was_put_away_at_the_other_hub_is_not_taken_back(tmp_path: Pa
 async def test_when_the_hub_that_sends_stops_the_other_goes_on_at_once(tmp_path: Path) -> None:
     database = MemoryDatabase()
     async with vendor() as service, AsyncExitStack() as stays, asyncio.timeout(60):
-        two = await stays.enter_async_context(CutOffStore("m_2", database))
-        async with CutOffStore("m_1", database) as store, hub_over(store, tmp_path / "one", push=OFTEN) as one:
-            later = await stays.enter_async_context(hub_over(two, tmp_path / "two", push=OFTEN))
+        async with hub_over(database, tmp_path / "one", push=OFTEN) as one:
+            later = await stays.enter_async_context(hub_over(database, tmp_path / "two", push=OFTEN))
             made = await one.up.auth.make("ana", "approver", _ANA, "test")
             async with one.client() as client:
                 client.headers["authorization"] = f"Bearer {made.secret}"

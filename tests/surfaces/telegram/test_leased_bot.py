@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx2
 
-from api.hubs import CutOffStore, hub_over
+from api.hubs import hub_over
 from api.served import Served
 from handraise.store.memory.store import MemoryDatabase
 from handraise.surfaces.telegram.leased_bot import lease_name
@@ -36,10 +36,9 @@ async def test_the_second_hub_waits_and_says_so_until_the_first_stops(tmp_path: 
     database = MemoryDatabase()
     async with bot_api() as api, AsyncExitStack() as stays, asyncio.timeout(60):
         config = TelegramConfig(TOKEN, (ANA,), api=api.base)
-        second = await stays.enter_async_context(CutOffStore("m_2", database))
-        async with CutOffStore("m_1", database) as first, hub_over(first, tmp_path / "1", telegram=config) as one:
+        async with hub_over(database, tmp_path / "1", telegram=config) as one:
             assert (await until(one, "bot"))["bot"] == BOT.username
-            two = await stays.enter_async_context(hub_over(second, tmp_path / "2", telegram=config))
+            two = await stays.enter_async_context(hub_over(database, tmp_path / "2", telegram=config))
             waits = await until(two, "is_elsewhere")
             assert (waits["enabled"], waits["bot"], waits["trouble"]) == (True, "", "")
             async with two.client("viewer") as client:

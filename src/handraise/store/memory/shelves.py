@@ -137,8 +137,8 @@ class Shelves(Struct):
                 return self._take_instruction(wanted_id, epoch)
             case SettleInstruction():
                 return self._settle_instruction(change)
-            case SaveMachine(claimed, at):
-                self._put_machine(claimed, at)
+            case SaveMachine(claimed, at, quiet):
+                self._put_machine(claimed, at, quiet=quiet)
             case RenameMachine(renamed, name, at):
                 return self._rename(renamed, name, at)
             case ForgetMachine(forgotten, at):
@@ -316,9 +316,10 @@ class Shelves(Struct):
         """It goes away by itself."""
         self._put_machine(structs.replace(self.machines[machine], away_since=at), at)
 
-    def _put_machine(self, machine: Machine, at: datetime) -> None:
+    def _put_machine(self, machine: Machine, at: datetime, *, quiet: bool = False) -> None:
         self.machines[machine.id] = machine
-        self._publish(None, at, contents.machine_changed(machine))
+        if not quiet:
+            self._publish(None, at, contents.machine_changed(machine))
 
     def _free_name(self, name: str) -> str:
         names = {each.name for each in self.machines.values()}

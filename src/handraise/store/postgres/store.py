@@ -317,7 +317,7 @@ class PostgresStore:
         try:
             match kind:
                 case "":
-                    self._tail.hint(0)
+                    self._tail.poll()
                     self._previews.hear_watchers()
                 case "c":
                     newest, rules, writer = words.split()

@@ -138,8 +138,8 @@ class Batch:
                 return self._changed("take_instruction", {"id": wanted_id, "epoch": epoch})
             case SettleInstruction():
                 return self._settle_instruction(change)
-            case SaveMachine(machine, at):
-                return self._save_machine(machine, at)
+            case SaveMachine(machine, at, quiet):
+                return self._save_machine(machine, at, quiet=quiet)
             case RenameMachine(renamed, name, at):
                 return self._rename(renamed, name, at)
             case ForgetMachine(forgotten, at):
@@ -265,12 +265,12 @@ class Batch:
         settled = read_instruction(row)
         return self._publish(settled.session, change.at, contents.carried_out(settled))
 
-    def _save_machine(self, machine: Machine, at: datetime) -> bool:
+    def _save_machine(self, machine: Machine, at: datetime, *, quiet: bool = False) -> bool:
         self._changed("save_machine", machine_row(machine))
         if machine.id == self._machine:
             for table in ("sessions", "asks", "places", "trust"):
                 self._changed(f"name_machine_of_{table}", {"machine": machine.id})
-        return self._publish(None, at, contents.machine_changed(machine))
+        return quiet or self._publish(None, at, contents.machine_changed(machine))
 
     def _rename(self, machine: str, name: str, at: datetime) -> bool:
         rows = self._connection.execute(SQL["machine"], {"id": machine}).fetchall()
