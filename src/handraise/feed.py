@@ -243,17 +243,16 @@ class Feed:
             self._complete = {each: self._complete.get(each) or deque(maxlen=_REMEMBERED) for each in wanted}
             self._store.want_previews(wanted)
 
-    def _remember(self, session: str, item: Item) -> None:
-        block = item.read()
-        if isinstance(block, Text | Thinking):
-            self._complete[session].append(block)
+    def _remember(self, session: str, items: Sequence[Item]) -> None:
+        blocks = [item.read() for item in items if item.content.startswith(_BLOCKS)]
+        self._complete[session].extend([block for block in blocks if isinstance(block, Text | Thinking)])
 
     def _spread(self, items: Sequence[Item]) -> None:
         by_session: dict[str | None, list[Item]] = {}
         for item in items:
             by_session.setdefault(item.session, []).append(item)
-            if item.session in self._wanted and item.content.startswith(_BLOCKS):
-                self._remember(item.session, item)
+        for session in self._wanted:
+            self._remember(session, by_session.get(session, ()))
         for follower in self._followers:
             news = items if follower.session is None else by_session.get(follower.session)
             if news:

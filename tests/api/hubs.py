@@ -1,13 +1,11 @@
 """Two hubs on real sockets over one database, without sessions to run."""
 
-import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from api.served import Served
-from handraise.serving.serve import ServeConfig, serving
+from api.served import Served, served
 from handraise.store.changes import Applied, Change
 from handraise.store.interface import StoreAway
 from handraise.store.memory.store import MemoryDatabase, MemoryStore
@@ -17,6 +15,12 @@ class CutOffStore(MemoryStore):
     """A real store, until its hub is cut off from the database: then it can't write any more."""
 
     is_cut_off = False
+    wanted: frozenset[str] = frozenset()
+    """The sessions whose previews it wants."""
+
+    def want_previews(self, sessions: Collection[str]) -> None:
+        self.wanted = frozenset(sessions)
+        super().want_previews(sessions)
 
     async def apply(self, changes: Sequence[Change]) -> Applied:
         self._check_reached()
@@ -39,6 +43,13 @@ class CutOffStore(MemoryStore):
             raise StoreAway("The database can't be reached.")
 
 
+def wanted_by(hub: Served) -> frozenset[str]:
+    """The sessions on other machines that someone looks at there."""
+    store = hub.up.hub.store
+    assert isinstance(store, CutOffStore)
+    return store.wanted
+
+
 def cut_off(hub: Served, *, cut: bool = True) -> None:
     """As if its network were gone, or it had been killed."""
     store = hub.up.hub.store
@@ -47,31 +58,18 @@ def cut_off(hub: Served, *, cut: bool = True) -> None:
 
 
 @asynccontextmanager
-async def hub_over(database: MemoryDatabase, state: Path, **settings: Any) -> AsyncIterator[Served]:
-    """A hub of a machine of its own."""
-    state.mkdir(mode=0o700, parents=True)
-    config = ServeConfig(
-        state,
-        Path("/bin/false"),
-        {},
-        port=0,
-        page=state / "no page",
-        store=lambda machine: CutOffStore(machine, database),
-        **settings,
-    )
-    async with serving(config) as up:
-        yield Served(up, state, await up.new_link())
+async def hub_over(database: MemoryDatabase, folder: Path, **settings: Any) -> AsyncIterator[Served]:
+    """A hub of a machine of its own, over a database that others may use."""
+    folder.mkdir(parents=True, exist_ok=True)
+    async with served(folder, store=lambda machine: CutOffStore(machine, database), **settings) as hub:
+        yield hub
 
 
 @asynccontextmanager
 async def two_hubs(
-    tmp: Path, database: MemoryDatabase | None = None, *, seconds: float = 100, **settings: Any
+    tmp: Path, database: MemoryDatabase | None = None, **settings: Any
 ) -> AsyncIterator[tuple[Served, Served]]:
-    """Two machines, for at most this many seconds."""
+    """Two machines over one database."""
     database = database or MemoryDatabase()
-    async with (
-        asyncio.timeout(seconds),
-        hub_over(database, tmp / "one", **settings) as one,
-        hub_over(database, tmp / "two", **settings) as two,
-    ):
+    async with hub_over(database, tmp / "one", **settings) as one, hub_over(database, tmp / "two", **settings) as two:
         yield one, two

@@ -52,7 +52,7 @@ async def test_the_cookie_of_a_hub_alone_is_named_after_its_port(tmp_path: Path)
 
 async def test_live_text_comes_from_the_other_machine_to_a_page_that_shows_the_session(tmp_path: Path) -> None:
     async with two_hubs(tmp_path) as (one, two), one.client("viewer") as client:
-        session = replace(await two.session(), machine="m_2")
+        session = replace(await two.session(), machine=two.up.hub.store.machine)
         await two.up.hub.store.apply([SaveSession(session)])
         assert (await client.get("/api/me")).json()["shared"]
         async with feed(client) as elsewhere, feed(client, watch=f"s_other,{session.id}") as watching:

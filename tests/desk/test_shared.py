@@ -29,7 +29,7 @@ class Leasing(StoreRecords):
         await super().end_lease(name)
 
 
-class Clock:
+class LeaseClock:
     """The database's and the machines' clock: it stands still until a test moves it."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ async def tries(leases: Leasing, times: int) -> None:
 
 
 async def test_one_of_two_has_it_and_the_other_gets_it_when_the_first_leaves() -> None:
-    clock = Clock()
+    clock = LeaseClock()
     database = MemoryDatabase(clock)
     async with MemoryStore("m_1", database) as first, MemoryStore("m_2", database) as second:
         one, two = Leasing(first), Leasing(second)
@@ -67,7 +67,7 @@ async def test_one_of_two_has_it_and_the_other_gets_it_when_the_first_leaves() -
 
 
 async def test_a_holder_that_is_cut_off_stops_before_another_can_have_it() -> None:
-    clock = Clock()
+    clock = LeaseClock()
     database = MemoryDatabase(clock)
     async with MemoryStore("m_1", database) as first, MemoryStore("m_2", database) as second:
         one, two = Leasing(first), Leasing(second)
@@ -87,7 +87,7 @@ async def test_a_holder_that_is_cut_off_stops_before_another_can_have_it() -> No
 
 
 async def test_a_machine_that_slept_does_not_believe_its_lease() -> None:
-    clock = Clock()
+    clock = LeaseClock()
     async with MemoryStore("m_1", MemoryDatabase(clock)) as store:
         leases = Leasing(store)
         async with a_keeper(leases, clock) as keeper:
@@ -100,7 +100,7 @@ async def test_a_machine_that_slept_does_not_believe_its_lease() -> None:
 
 
 async def test_leaving_without_the_database_raises_nothing() -> None:
-    clock = Clock()
+    clock = LeaseClock()
     async with MemoryStore("m_1", MemoryDatabase(clock)) as store:
         leases = Leasing(store)
         async with a_keeper(leases, clock) as keeper:

@@ -78,7 +78,10 @@ export class SharedFeed {
     };
     source.addEventListener("preview", (event) => this.receive({ type: "preview", data: (event as MessageEvent<string>).data }));
     source.addEventListener("trouble", (event) => this.receive({ type: "trouble", data: (event as MessageEvent<string>).data }));
-    source.addEventListener("ping", () => this.receive({ type: "ping" }));
+    source.addEventListener("ping", () => {
+      this.receive({ type: "ping" });
+      this.adapt();
+    });
     source.addEventListener("reset", () => this.receive({ type: "reset" }));
   }
 
@@ -100,6 +103,10 @@ export class SharedFeed {
 
   private note(tab: string, sessions: readonly string[]): void {
     this.tabs.set(tab, { sessions, at: Date.now() });
+    this.adapt();
+  }
+
+  private adapt(): void {
     if (this.source !== null && this.shown() !== this.watched) this.open(this.delivered);
   }
 

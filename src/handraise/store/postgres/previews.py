@@ -128,10 +128,11 @@ class PreviewExchange:
             raise
         since = int(rows[0][0])
         self._watching = {each: self._watching.get(each) or _Watching(since) for each in sessions}
+        self._receive.set()
 
     async def _receive_all(self) -> None:
         try:
-            async with asyncio.timeout(_POLL_DEAF if self._watching and not self._hears() else _WATCH_AGAIN):
+            async with asyncio.timeout((_WATCH_AGAIN if self._hears() else _POLL_DEAF) if self._watching else None):
                 await self._receive.wait()
         except TimeoutError:
             pass

@@ -13,14 +13,18 @@ UPDATE handraise.records SET value = :value WHERE kind = :kind AND "key" = :key 
 -- name: remove_record
 DELETE FROM handraise.records WHERE kind = :kind AND "key" = :key
 
--- Whether this store may have leases at all, and whether it has this one.
+-- Whether this store may have leases at all, and whether it has this one. One that another has isn't even touched:
+-- whoever waits for it costs next to nothing.
 -- name: take_lease
 WITH fence AS (
     SELECT :epoch::bigint IS NULL
         OR EXISTS (SELECT 1 FROM handraise.machines WHERE id = :machine AND epoch = :epoch) AS is_open
 ), taken AS (
     INSERT INTO handraise.leases (name, holder, until)
-    SELECT :name, :holder, handraise.clock() + :microseconds FROM fence WHERE is_open
+    SELECT :name, :holder, handraise.clock() + :microseconds FROM fence
+    WHERE is_open AND NOT EXISTS (
+        SELECT 1 FROM handraise.leases WHERE name = :name AND holder <> :holder AND until > handraise.clock()
+    )
     ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
     WHERE leases.holder = excluded.holder OR leases.until <= handraise.clock()
     RETURNING name
