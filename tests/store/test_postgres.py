@@ -102,10 +102,9 @@ async def test_an_item_is_not_overtaken_by_one_that_commits_earlier(cluster: Clu
         await one.apply([a_text("first")])
         begun = slow.transaction()
         await begun.start()
+        await slow.execute("UPDATE handraise.feed SET newest = newest + 1")
         content = json.encode(Text("slow", "m"))
-        publish = SQL["publish"]
-        row = {"items": 1, "entries": 0, "changes": 0, "sessions": [None], "times": [0], "contents": [content]}
-        await slow.fetch(publish.text, *publish.arguments(row))
+        await slow.execute("INSERT INTO handraise.items (cursor, at, content) VALUES (2, 0, $1)", content)
 
         quick = asyncio.create_task(one.apply([a_text("quick")]))
         await two.apply([Advance(a_checkpoint(1))])  # what needs no cursor waits for nobody

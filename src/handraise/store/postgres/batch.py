@@ -134,12 +134,15 @@ class PostgresBatch:
     def published(self) -> int:
         return len(self.items) + len(self._pending)
 
-    async def expect(self, changes: Iterable[Change]) -> None:
-        """Locks the checkpoints that these changes advance, in one order."""
+    async def begin(self, writer: str, number: int, changes: Iterable[Change]) -> int | None:
+        """Leaves the number of this transaction, and locks what these changes advance. Returns the machine's epoch."""
         sessions = sorted({change.checkpoint.session for change in changes if isinstance(change, Advance)})
-        if sessions:
-            rows = await self._rows("lock_checkpoints", sessions=sessions)
-            self._places |= {session: (run, offset) for session, run, offset in rows}
+        (row,) = await self._rows("begin_batch", writer=writer, number=number, sessions=sessions, machine=self._machine)
+        epoch, locked, runs, offsets = row
+        self._places = {
+            original(session): (run, offset) for session, run, offset in zip(locked, runs, offsets, strict=True)
+        }
+        return None if epoch is None else int(epoch)
 
     async def take(self, change: Change) -> bool:
         """Whether the change took effect."""
@@ -259,11 +262,16 @@ class PostgresBatch:
     async def flush(self, *, with_cursors: bool = False) -> None:
         """Writes what was collected. From the first cursors on, other hubs wait until this transaction ends."""
         await self._write_sessions()
-        await self._write_checkpoints()
         if not (with_cursors or self._pending or self._entries or self._rules_to_count):
+            await self._write_checkpoints()
             return
         await self._write_texts()
-        pending, self._pending = self._pending, []
+        await self._write_with_cursors()
+
+    async def _write_with_cursors(self) -> None:
+        pending, before = self._pending, len(self.items)
+        places = list(self._checkpoints.values())
+        mentions = {table: self._mentions.get(table, {}) for table in ("asks", "says", "instructions")}
         row = await self._row(
             "publish",
             size=sum(len(each.stored) for each in pending),
@@ -273,21 +281,30 @@ class PostgresBatch:
             sessions=[each.session for each in pending],
             times=[microseconds(each.at) for each in pending],
             contents=[each.stored for each in pending],
+            **_columns_of(places),
+            lined=list(self._lines),
+            lines=list(self._lines.values()),
+            **{table: list(positions) for table, positions in mentions.items()},
+            **{f"{table}_at": [at - before for at in each.values()] for table, each in mentions.items()},
+            texts=list(self._texts),
+            texts_at=[at - before for _, at in self._texts.values()],
         )
         if row is None:
             raise RuntimeError("the feed's row is missing")
-        base, audited, self.rules = row
+        base, audited, self.rules, advanced = row
+        if advanced != len(places):
+            raise Conflicting
         self.base = base if self.base is None else self.base
         self.newest = base + len(pending)
-        first = base - len(self.items)
         self.items += [
             Item(cursor, each.session, each.at, each.content) for cursor, each in enumerate(pending, base + 1)
         ]
         self.changed_rules += self._rules_to_count
+        self._pending, self._checkpoints, self._lines, self._mentions, self._texts = [], {}, {}, {}, {}
         self._rules_to_count = 0
-        await self._write_entries(audited)
-        await self._write_mentions(first)
-        await self._write_lines()
+        entries_to_write, self._entries = self._entries, []
+        numbered = [{**row, "number": number} for number, row in enumerate(entries_to_write, audited + 1)]
+        await self._many("record", numbered)
 
     async def _publish(self, session: str | None, at: datetime, content: Content, **about: str) -> bool:
         """`about` names the row that the item refers to, by its table."""
@@ -434,21 +451,8 @@ class PostgresBatch:
 
     async def _write_checkpoints(self) -> None:
         places, self._checkpoints = list(self._checkpoints.values()), {}
-        if not places:
-            return
-        written = await self._count(
-            "advance",
-            sessions=[each.session for each in places],
-            runs=[each.run for each in places],
-            offsets=[each.offset for each in places],
-            memories=[each.memory for each in places],
-        )
-        if written != len(places):
+        if places and await self._count("advance", **_columns_of(places)) != len(places):
             raise Conflicting
-
-    async def _write_entries(self, audited: int) -> None:
-        rows, self._entries = self._entries, []
-        await self._many("record", [{**row, "number": number} for number, row in enumerate(rows, audited + 1)])
 
     async def _write_texts(self) -> None:
         """Before the cursors are known: long texts would make other hubs wait. Sorted, against deadlocks."""
@@ -456,23 +460,8 @@ class PostgresBatch:
         if texts:
             rows = await asyncio.to_thread(_text_rows, texts)
             await self._many("keep_text", rows, size=sum(len(row["content"]) for row in rows))
-
-    async def _write_mentions(self, first: int) -> None:
-        mentions, self._mentions = self._mentions, {}
-        for table, positions in mentions.items():
-            cursors = [first + position for position in positions.values()]
-            await self._changed(f"mention_{table}", ids=list(positions), cursors=cursors)
-        texts, self._texts = self._texts, {}
-        if texts:
-            cursors = [first + position for _, position in texts.values()]
-            await self._changed("mention_texts", hashes=list(texts), cursors=cursors)
         uses, self._uses = self._uses, []
         await self._many("use_text", uses)
-
-    async def _write_lines(self) -> None:
-        lines, self._lines = self._lines, {}
-        if lines:
-            await self._changed("save_lines", sessions=list(lines), lines=list(lines.values()))
 
     async def _now(self) -> datetime:
         (row,) = await self._rows("time")
@@ -512,6 +501,15 @@ def _storable(row: dict[str, Any]) -> dict[str, Any]:
     for each in row.values():
         storable(each)
     return row
+
+
+def _columns_of(places: list[Checkpoint]) -> dict[str, Any]:
+    return {
+        "advanced": [each.session for each in places],
+        "runs": [each.run for each in places],
+        "offsets": [each.offset for each in places],
+        "memories": [each.memory for each in places],
+    }
 
 
 def _text_rows(literals: list[tuple[bytes, bytes]]) -> list[dict[str, Any]]:

@@ -8,17 +8,15 @@ _ESCAPE = "\x1a"
 
 def storable(value: Any) -> Any:  # noqa: ANN401 - whatever a column holds
     """The value with its NULs escaped. Half characters raise UnicodeEncodeError, as they would later on."""
-    match value:
-        case str():
-            if not value.isascii():
-                value.encode()
-            if "\x00" in value or _ESCAPE in value:
-                return value.replace(_ESCAPE, f"{_ESCAPE}1").replace("\x00", f"{_ESCAPE}0")
-            return value
-        case list():
-            return [storable(each) for each in value]
-        case _:
-            return value
+    if isinstance(value, str):
+        if not value.isascii():
+            value.encode()
+        if "\x00" in value or _ESCAPE in value:
+            return value.replace(_ESCAPE, f"{_ESCAPE}1").replace("\x00", f"{_ESCAPE}0")
+        return value
+    if isinstance(value, list) and value and not isinstance(value[0], int | bytes):
+        return [storable(each) for each in value]
+    return value
 
 
 def original(cell: Any) -> Any:  # noqa: ANN401 - whatever a column holds

@@ -307,7 +307,7 @@ class PostgresStore:
         try:
             match kind:
                 case "":
-                    self._tail.hint(0)
+                    self._tail.poll()
                 case "c":
                     newest, rules, writer = words.split()
                     if writer != self._identity:

@@ -54,6 +54,9 @@ class FeedTail:
         self._commits: deque[Commit] = deque()
         self._wake = asyncio.Event()
         self._hinted = 0
+        """The newest cursor that another hub told of."""
+        self._polling = False
+        """Something may have been missed."""
         self.position = 0
         self.rules = 0
         self.deaf = False
@@ -71,10 +74,15 @@ class FeedTail:
             self._wake.set()
 
     def hint(self, newest: int) -> None:
-        """Another hub says that it has committed this much; 0 if something may have been missed."""
-        if newest > self.position or not newest:
-            self._hinted = max(self._hinted, newest or self.position + 1)
+        """Another hub says that it has committed this much."""
+        if newest > self.position:
+            self._hinted = max(self._hinted, newest)
             self._wake.set()
+
+    def poll(self) -> None:
+        """Something may have been missed."""
+        self._polling = True
+        self._wake.set()
 
     def heard_rules(self, rules: int) -> None:
         """Another hub says how often rules were changed."""
@@ -89,14 +97,14 @@ class FeedTail:
                 async with asyncio.timeout(POLL_DEAF if self.deaf else POLL):
                     await self._wake.wait()
             except TimeoutError:
-                self._hinted = self.position + 1
+                self._polling = True
             self._wake.clear()
             try:
                 await self._follow()
             except StoreError:
                 self._tell_all()
                 await asyncio.sleep(POLL_DEAF)
-                self._hinted = self.position + 1
+                self.poll()
 
     def close(self) -> None:
         """Tells those who wait, even if not all was spread."""
@@ -109,11 +117,14 @@ class FeedTail:
                 # Others committed before it, or a part of it was read from the database already.
                 await self._catch_up(commit.newest if self.position > (commit.base or 0) else commit.base or 0)
             self._finish(self._commits.popleft())
+        # A hint may come from anyone who may connect, so it is not believed beyond what is there.
         if self._hinted > self.position:
+            await self._catch_up(self._hinted)
+        if self._polling or self._hinted > self.position:
             newest, rules = await self._newest()
             await self._catch_up(newest)
-            self._hinted = 0
             self.heard_rules(rules)
+            self._polling, self._hinted = False, 0
 
     def _is_next(self, commit: Commit) -> bool:
         return commit.base is None or self.position == commit.base or self.position >= commit.newest
@@ -139,8 +150,16 @@ class FeedTail:
             items, asks = await self._read(read)
             if self.position != first:
                 continue  # a commit of our own came in between
-            self.position = items[-1].cursor if items else newest
+            if not items:
+                return await self._skip_pruned(newest)
+            self.position = items[-1].cursor
             self._spread(items, asks)
+        return None
+
+    async def _skip_pruned(self, newest: int) -> None:
+        """Nothing is there up to this cursor, because it was pruned, or because nobody has got that far."""
+        there, _ = await self._newest()
+        self.position = max(self.position, min(newest, there))
 
     async def _newest(self) -> tuple[int, int]:
         return await self._read(PostgresReader.newest)

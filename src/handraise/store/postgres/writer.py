@@ -205,9 +205,9 @@ class PostgresWriter:
         try:
             with watched(connection, self._connecting.hang_seconds):
                 await connection.execute(self._begin)
-            await self._check_epoch(connection, group, number)
             batch = PostgresBatch(connection, self._machine, self._connecting.hang_seconds)
-            await batch.expect(change for order in group for change in order.changes)
+            changes = (change for order in group for change in order.changes)
+            self._check_epoch(await batch.begin(self._identity, number, changes), group)
             results = [await self._perform(batch, order) for order in group]
             await batch.flush()
             done = _Done(number, batch, results)
@@ -223,14 +223,8 @@ class PostgresWriter:
             raise asyncpg.ConnectionDoesNotExistError("the connection was lost") from error
         return done
 
-    async def _check_epoch(self, connection: Connection, group: Sequence[WriteOrder], number: int) -> None:
-        begin = SQL["begin_batch"]
-        bindings = {"writer": self._identity, "number": number, "machine": self._machine}
-        with watched(connection, self._connecting.hang_seconds):
-            epoch = await connection.fetchval(begin.text, *begin.arguments(bindings))
-        if self.epoch is None or epoch == self.epoch:
-            return
-        if any(order.fenced for order in group):
+    def _check_epoch(self, epoch: int | None, group: Sequence[WriteOrder]) -> None:
+        if self.epoch not in (None, epoch) and any(order.fenced for order in group):
             raise StoreFenced(t("error.store.fenced"), t("error.store.unfence"))
 
     async def _perform(self, batch: PostgresBatch, order: WriteOrder) -> tuple[Any, slice, slice]:

@@ -1,4 +1,5 @@
--- Takes the next cursors and numbers, and with them the lock that orders all commits: nothing slow may follow.
+-- Takes the next cursors and numbers, and with them the lock that orders all commits: everything that needs one is
+-- written here at once, and nothing slow may follow. `at` and the like are positions, which count from 1.
 -- name: publish
 WITH counted AS (
     UPDATE handraise.feed SET newest = newest + :items, audited = audited + :entries, rules = rules + :changes
@@ -8,8 +9,34 @@ WITH counted AS (
     SELECT counted.base + item.position, item.session, item.at, item.content
     FROM counted, unnest(:sessions::text[], :times::bigint[], :contents::bytea[])
         WITH ORDINALITY AS item (session, at, content, position)
+), advanced AS (
+    INSERT INTO handraise.checkpoints (session, run, "offset", memory)
+    SELECT session, run, "offset", memory
+    FROM unnest(:advanced::text[], :runs::bigint[], :offsets::bigint[], :memories::bytea[])
+        AS place (session, run, "offset", memory)
+    ON CONFLICT (session) DO UPDATE SET run = excluded.run, "offset" = excluded."offset", memory = excluded.memory
+    WHERE (excluded.run, excluded."offset") >= (checkpoints.run, checkpoints."offset")
+    RETURNING 1
+), lined AS (
+    INSERT INTO handraise.lines (session, line)
+    SELECT session, line FROM unnest(:lined::text[], :lines::text[]) AS latest (session, line)
+    ON CONFLICT (session) DO UPDATE SET line = excluded.line
+), mentioned_asks AS (
+    UPDATE handraise.asks SET mentioned = counted.base + mention.position
+    FROM counted, unnest(:asks::text[], :asks_at::bigint[]) AS mention (id, position) WHERE asks.id = mention.id
+), mentioned_says AS (
+    UPDATE handraise.says SET mentioned = counted.base + mention.position
+    FROM counted, unnest(:says::text[], :says_at::bigint[]) AS mention (id, position) WHERE says.id = mention.id
+), mentioned_instructions AS (
+    UPDATE handraise.instructions SET mentioned = counted.base + mention.position
+    FROM counted, unnest(:instructions::text[], :instructions_at::bigint[]) AS mention (id, position)
+    WHERE instructions.id = mention.id
+), mentioned_texts AS (
+    UPDATE handraise.texts SET mentioned = greatest(mentioned, counted.base + mention.position)
+    FROM counted, unnest(:texts::bytea[], :texts_at::bigint[]) AS mention (hash, position)
+    WHERE texts.hash = mention.hash
 )
-SELECT base, audited, rules FROM counted
+SELECT base, audited, rules, (SELECT count(*) FROM advanced) FROM counted
 
 -- name: cursors
 SELECT pruned, newest FROM handraise.feed
@@ -42,18 +69,6 @@ UPDATE handraise.feed SET pruned = :up_to WHERE pruned < :up_to
 
 -- name: prune_items
 DELETE FROM handraise.items WHERE cursor <= :up_to
-
--- name: mention_asks
-UPDATE handraise.asks SET mentioned = mention.cursor
-FROM unnest(:ids::text[], :cursors::bigint[]) AS mention (id, cursor) WHERE asks.id = mention.id
-
--- name: mention_says
-UPDATE handraise.says SET mentioned = mention.cursor
-FROM unnest(:ids::text[], :cursors::bigint[]) AS mention (id, cursor) WHERE says.id = mention.id
-
--- name: mention_instructions
-UPDATE handraise.instructions SET mentioned = mention.cursor
-FROM unnest(:ids::text[], :cursors::bigint[]) AS mention (id, cursor) WHERE instructions.id = mention.id
 
 -- What is stored, with an allowance for each row and its index entries. The size of the files would say little: what is
 -- deleted leaves room in them that is used again. The size of a long value is known without reading it.

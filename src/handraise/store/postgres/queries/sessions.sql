@@ -31,26 +31,16 @@ SELECT
     mode, model, cost_usd, run, ended, stuck_since, forked_from, usage, terminal, dialog, machine
 FROM handraise.sessions WHERE phase = ANY (:phases) ORDER BY created_at DESC, number DESC
 
--- Locked in one order, so that two hubs never wait for each other here.
--- name: lock_checkpoints
-SELECT session, run, "offset" FROM handraise.checkpoints
-WHERE session = ANY (:sessions) ORDER BY session FOR UPDATE
-
 -- name: advance
 INSERT INTO handraise.checkpoints (session, run, "offset", memory)
 SELECT session, run, "offset", memory
-FROM unnest(:sessions::text[], :runs::bigint[], :offsets::bigint[], :memories::bytea[])
+FROM unnest(:advanced::text[], :runs::bigint[], :offsets::bigint[], :memories::bytea[])
     AS place (session, run, "offset", memory)
 ON CONFLICT (session) DO UPDATE SET run = excluded.run, "offset" = excluded."offset", memory = excluded.memory
 WHERE (excluded.run, excluded."offset") >= (checkpoints.run, checkpoints."offset")
 
 -- name: checkpoint
 SELECT session, run, "offset", memory FROM handraise.checkpoints WHERE session = :session
-
--- name: save_lines
-INSERT INTO handraise.lines (session, line)
-SELECT session, line FROM unnest(:sessions::text[], :lines::text[]) AS latest (session, line)
-ON CONFLICT (session) DO UPDATE SET line = excluded.line
 
 -- name: last_lines
 SELECT session, line FROM handraise.lines

@@ -3,10 +3,6 @@
 INSERT INTO handraise.texts (hash, content, mentioned) VALUES (:hash, :content, 0)
 ON CONFLICT (hash) DO UPDATE SET mentioned = texts.mentioned
 
--- name: mention_texts
-UPDATE handraise.texts SET mentioned = greatest(mentioned, mention.cursor)
-FROM unnest(:hashes::bytea[], :cursors::bigint[]) AS mention (hash, cursor) WHERE texts.hash = mention.hash
-
 -- name: use_text
 INSERT INTO handraise.ask_texts (ask, hash) VALUES (:ask, :hash) ON CONFLICT DO NOTHING
 

@@ -1,10 +1,16 @@
--- The lock on the machine's row makes a claim wait for this batch, and this batch for a claim.
+-- The lock on the machine's row makes a claim wait for this batch, and this batch for a claim. Checkpoints are locked in
+-- one order, so that two hubs never wait for each other there.
 -- name: begin_batch
 WITH receipt AS (
     INSERT INTO handraise.writers (id, number, at) VALUES (:writer, :number, handraise.clock())
     ON CONFLICT (id) DO UPDATE SET number = excluded.number, at = excluded.at
+), locked AS MATERIALIZED (
+    SELECT session, run, "offset" FROM handraise.checkpoints
+    WHERE session = ANY (:sessions::text[]) ORDER BY session FOR UPDATE
 )
-SELECT (SELECT epoch FROM handraise.machines WHERE id = :machine FOR KEY SHARE) AS epoch
+SELECT
+    (SELECT epoch FROM handraise.machines WHERE id = :machine FOR KEY SHARE),
+    ARRAY(SELECT session FROM locked), ARRAY(SELECT run FROM locked), ARRAY(SELECT "offset" FROM locked)
 
 -- There before the first batch, so that whoever asks for it waits for a batch that is still being committed.
 -- name: keep_receipt
