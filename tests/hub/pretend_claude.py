@@ -35,6 +35,8 @@ def obey(line: dict[str, Any], numbers: "list[int]") -> None:
     match line:
         case {"type": "control_request", "request_id": request, "request": {"subtype": subtype}}:
             say(type="control_response", response={"subtype": "success", "request_id": request})
+            if subtype == "end_session":
+                sys.exit()
             if subtype == "interrupt":
                 finish("Interrupted.")
             elif subtype == "set_permission_mode":

@@ -60,6 +60,7 @@ class _Ask(Struct, frozen=True):
     id: str
     kind: str
     opened_at: datetime
+    machine: str = ""
 
 
 class _AskOpened(Struct, frozen=True):
@@ -90,7 +91,8 @@ class Metrics:
     async def __aenter__(self) -> Self:
         self._hub.store.listen(self._committed)
         for ask in await self._hub.store.asks(state="open"):
-            self._opened[ask.id] = _Ask(ask.id, ask.kind, ask.opened_at)
+            if self._is_here(ask.machine):
+                self._opened[ask.id] = _Ask(ask.id, ask.kind, ask.opened_at)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -100,7 +102,8 @@ class Metrics:
         return Route("GET", "/metrics", "viewer", self._show, "Get metrics for Prometheus", media="text/plain")
 
     async def _show(self, _: ApiRequest) -> Response:
-        sessions = await self._hub.store.sessions()
+        # Each hub counts what is on its machine, so that sums over all hubs are right.
+        sessions = [each for each in await self._hub.store.sessions() if self._is_here(each.machine)]
         lag = await self._lag([session for session in sessions if session.phase in _FOLLOWED])
         counted = Counted(
             open_asks=_each(KINDS, (ask.kind for ask in self._opened.values())),
@@ -117,7 +120,8 @@ class Metrics:
         for item in items:
             if item.content.startswith(_OPENED):
                 ask = msgspec.json.decode(item.content, type=_AskOpened).ask
-                self._opened[ask.id] = ask
+                if self._is_here(ask.machine):
+                    self._opened[ask.id] = ask
             elif item.content.startswith(_SETTLED):
                 settled = msgspec.json.decode(item.content, type=_AskSettled)
                 known = self._opened.pop(settled.ask, None)
@@ -125,6 +129,9 @@ class Metrics:
                     waited = (settled.settlement.at - known.opened_at).total_seconds()
                     waits = self._waits.setdefault(known.kind, Waits(time.time()))
                     waits.note(max(0.0, waited))
+
+    def _is_here(self, machine: str) -> bool:
+        return machine in ("", self._hub.store.machine)
 
     async def _lag(self, running: Sequence[Session]) -> int:
         """Bytes that Claude has written and the hub hasn't read."""

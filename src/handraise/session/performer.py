@@ -13,6 +13,7 @@ from handraise.model.actors import Person
 from handraise.model.audit import Entry, What
 from handraise.model.instructions import IMMEDIATE, REPEATABLE, Instruction
 from handraise.model.items import InstructionGiven, Item
+from handraise.model.sessions import Phase
 from handraise.session.commands import ChangeMode, ChangeModel, Interrupt, Rename, Stop
 from handraise.session.machine import WishRefused
 from handraise.session.pool import SessionPool
@@ -177,7 +178,7 @@ class Performer:
         return ""
 
     async def _stop(self, wanted: Instruction) -> None:
-        if wanted.state == "taken" and await self._has_ended(wanted.session):
+        if wanted.state == "taken" and await self._phase(wanted.session) in ("stopping", "ended"):
             return  # an earlier hub did it, and could not say so
         by = wanted.by.name
         await self._supervisor.wish(wanted.session, Stop(t("sessions.ended.by_person", who=by), by))
@@ -185,15 +186,15 @@ class Performer:
     async def _resume(self, wanted: Instruction) -> None:
         """Its message has an ID that follows from the instruction: done again, it is still one message."""
         say = str(uuid5(NAMESPACE_URL, f"handraise:{wanted.id}"))
-        if wanted.state == "taken" and not await self._has_ended(wanted.session):
+        if wanted.state == "taken" and await self._phase(wanted.session) != "ended":
             if wanted.words:
                 await self._supervisor.say(wanted.session, wanted.words, wanted.by, wanted.source, say)
             return
         await self._supervisor.resume(wanted.session, wanted.words, wanted.by, wanted.source, say)
 
-    async def _has_ended(self, session: str) -> bool:
+    async def _phase(self, session: str) -> Phase | None:
         found = await self._store.session(session)
-        return found is not None and found.ended is not None
+        return found.phase if found is not None else None
 
     async def _settle(self, wanted: Instruction, state: str, reason: str = "", result: str = "") -> None:
         now = self._clock()

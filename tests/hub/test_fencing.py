@@ -1,0 +1,169 @@
+"""Two hubs with one identity: the older one lets go and says why. And a database that goes away: everything waits."""
+
+import asyncio
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from handraise.desk.interface import Refused
+from handraise.model.items import MachineChanged
+from handraise.store.changes import Change
+from handraise.store.interface import StoreAway, StoreFenced
+from hub.fleet import DEADLINE, Site, fleet_of, next_ask, until, until_phase, until_turns
+from hub.test_many_machines import SQLITE, begin, with_project
+
+
+async def clone(site: Site) -> Site:
+    """A second machine with the same identity: somebody copied the state folder."""
+    twin = site.fleet.site("twin")
+    twin.state.mkdir(parents=True, mode=0o700)
+    shutil.copy(site.state / "machine.json", twin.state)
+    return twin
+
+
+async def let_go(site: Site) -> None:
+    async with asyncio.timeout(DEADLINE):
+        while not site.hub.trouble:
+            await asyncio.sleep(0.01)
+
+
+async def test_a_hub_that_lost_its_machine_lets_its_sessions_go_in_the_middle_of_a_turn(tmp_path: Path) -> None:
+    async with fleet_of(tmp_path, "laptop", "server") as (laptop, server):
+        session = await begin(laptop, "ask me")
+        ask = await next_ask(server.hub, session)
+        claude = laptop.hub.pool.runner(session)
+        assert claude is not None
+        store = (await clone(laptop)).config().store
+        assert store is not None
+
+        async with store(laptop.machine) as other:
+            await other.claim(laptop.hub.machine)
+            await let_go(laptop)
+
+            assert "Another hub has taken over this machine" in laptop.hub.trouble
+            assert laptop.hub.pool.runner(session) is None
+            assert claude.identity.lives()
+            await server.hub.desk.answer(ask.id, SQLITE)
+            with pytest.raises(StoreFenced):
+                await laptop.hub.desk.say(session, "hello")
+            with pytest.raises(StoreFenced):
+                await laptop.hub.desk.stop(session)
+            assert (await laptop.hub.desk.ask(ask.id)).state == "answered"  # it still shows everything
+            assert laptop.received("control_response") == []
+            again = [item.read() for item in await server.hub.desk.items()]
+            claims = [each for each in again if isinstance(each, MachineChanged)]
+            assert [each.machine["id"] for each in claims] == [laptop.machine, server.machine, laptop.machine]
+        await laptop.stop()
+        await laptop.open()
+        await until_turns(server.hub, session)
+        assert len(laptop.received("control_response")) == 1
+
+
+async def test_a_runner_that_notices_first_lets_all_sessions_go(tmp_path: Path) -> None:
+    async with fleet_of(tmp_path, "laptop", beat=3600) as (laptop,):
+        first, second = await begin(laptop, "wait"), await begin(laptop, "wait")
+
+        async def fenced(_: Sequence[Change]) -> None:
+            raise StoreFenced("Another hub has taken over.")
+
+        laptop.store.before = fenced
+        with pytest.raises(Refused, match="Another hub has taken over"):
+            await laptop.hub.desk.change_mode(first, "plan")
+        await let_go(laptop)
+
+        assert laptop.hub.pool.runner(first) is laptop.hub.pool.runner(second) is None
+        laptop.store.before = None
+
+
+async def test_a_hub_that_was_thawed_after_its_lease_ended_goes_on_if_nobody_took_over(tmp_path: Path) -> None:
+    async with fleet_of(tmp_path, "laptop", "server") as (laptop, server):
+        session = await begin(laptop, "ask me")
+        ask = await next_ask(server.hub, session)
+        await server.store.apply([])
+        await laptop.store.release(laptop.hub.machine.started_at)  # as others see it
+
+        async def back() -> bool:
+            return all(each.away_since is None for each in await server.store.machines())
+
+        await until(server.hub, back)
+        await server.hub.desk.answer(ask.id, SQLITE)
+        await until_turns(server.hub, session)
+        assert laptop.hub.trouble == ""
+
+
+async def test_nothing_is_lost_while_the_database_is_away(tmp_path: Path) -> None:
+    async with fleet_of(tmp_path, "laptop", "server") as (laptop, server):
+        await with_project(laptop)
+        session = await begin(laptop, "ask me")
+        ask = await next_ask(server.hub, session)
+        waiting = await begin(laptop)
+        laptop.store.is_away = True
+        with pytest.raises(StoreAway):
+            await laptop.hub.desk.answer(ask.id, SQLITE)
+        await until_trouble(laptop, "can't be reached")
+
+        # Meanwhile, at another hub that can reach it:
+        await server.hub.desk.answer(ask.id, SQLITE)
+        await server.hub.desk.say(waiting, "go on")
+        started = await server.hub.desk.start("go", "app", machine="laptop")
+        stopping = asyncio.create_task(server.hub.desk.rename(session, "Renamed"))
+        laptop.store.is_away = False
+
+        await until_turns(server.hub, session)
+        await until_turns(server.hub, waiting, 2)
+        await until_turns(server.hub, started.session.id)
+        await stopping
+        await until_trouble(laptop, "")
+        assert len(laptop.received("control_response")) == 1
+        said = [line["uuid"] for line in laptop.received("user")]
+        assert len(said) == len(set(said)) == 4
+
+
+async def test_a_session_that_was_queued_as_the_database_went_away_starts_when_it_is_back(tmp_path: Path) -> None:
+    async with fleet_of(tmp_path, "laptop") as (laptop,):
+        batches = 0
+
+        async def away_after_the_first(_: Sequence[Change]) -> None:
+            nonlocal batches
+            batches += 1
+            if batches in (2, 3):
+                raise StoreAway("The database can't be reached.")
+
+        laptop.store.before = away_after_the_first
+        await laptop.hub.pool.start_queued()
+        session = await start_stored(laptop)
+
+        await until_turns(laptop.hub, session)
+        assert len(laptop.received("user")) == 1
+
+
+async def start_stored(site: Site) -> str:
+    """Starts a session whose first batch is stored; what follows fails for a moment."""
+    try:
+        return (await site.hub.desk.start("go", str(site.work))).session.id
+    except StoreAway:  # the audit entry failed; the session itself is stored
+        (found,) = await site.hub.desk.sessions()
+        return found.session.id
+
+
+async def until_trouble(site: Site, text: str) -> None:
+    async with asyncio.timeout(DEADLINE):
+        while (text not in site.hub.trouble) if text else site.hub.trouble:
+            await asyncio.sleep(0.01)
+
+
+async def test_the_newest_hub_on_a_copied_state_folder_is_the_one_that_counts(tmp_path: Path) -> None:
+    async with fleet_of(tmp_path, "laptop", "server") as (laptop, server):
+        await begin(laptop)
+        twin = await clone(laptop)
+        await twin.open()
+        await let_go(laptop)
+
+        assert twin.hub.trouble == ""
+        assert twin.machine == laptop.machine
+        started = await twin.hub.desk.start("go", str(twin.work))
+        await until_turns(server.hub, started.session.id)
+        await until_phase(server.hub, started.session.id, "idle")
+        assert laptop.hub.trouble  # it never takes the machine back by itself
