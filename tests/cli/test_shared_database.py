@@ -13,12 +13,15 @@ from typing import Any
 import pytest
 
 from handraise.cli.hub_settings import service
+from handraise.config.database import SharedDatabase, shared_database
 from handraise.config.tables import SettingsRefused
+from handraise.doctor.database import check_shared
 from handraise.store.interface import StoreFull
 from handraise.store.postgres.store import PostgresStore
 from handraise.store.sqlite.copying import SqliteSource
 from handraise.store.sqlite.store import SqliteStore
 from postgres.cluster import PASSWORD, ROLE, SECRETIVE, Cluster, free_port, unprivileged
+from postgres.proxy import Proxy
 from store.examples import a_text, texts_of
 from store.test_copying import HERE, copied, filled, to_postgres
 
@@ -217,3 +220,22 @@ async def test_a_full_disk_is_said_loses_nothing_and_can_be_repaired(
         enlarge(64)
         await store.apply([a_text("there is room again")])
         assert (await store.cursors())[1] == stored + 1
+
+
+async def test_an_old_server_is_said_and_nothing_is_created_there(cluster: Cluster) -> None:
+    """Only one version is installed here, so a proxy makes it say another one."""
+    name = cluster.create()
+    real = cluster.run("SHOW server_version")[0][0].partition(".")[0].encode()
+    async with Proxy(cluster.port) as proxy:
+        proxy.replaced = b"server_version\0" + real, b"server_version\0" + b"12"
+        url = cluster.url(name, port=proxy.port)
+        found = await check_shared(_shared(url), None)
+    assert (found[-1].verdict, "is PostgreSQL 12, which is too old" in found[-1].sentence) == ("fail", True)
+    assert found[-1].advice == "Upgrade it to PostgreSQL 13 or newer."
+    assert cluster.run("SELECT to_regnamespace('handraise')", database=name)[0][0] is None
+
+
+def _shared(url: str) -> SharedDatabase:
+    found = shared_database(url)
+    assert found is not None
+    return found

@@ -206,4 +206,4 @@ def test_every_statement_names_our_schema() -> None:
     """Nobody's search_path decides which tables are meant."""
     unqualified = [name for name, each in SQL.items() if " FROM " in each.text and "handraise." not in each.text]
 
-    assert sorted(unqualified) == ["end_lost_connections", "notify", "size"]
+    assert sorted(unqualified) == ["end_lost_connections", "notify"]

@@ -76,9 +76,9 @@ class _Examination:
             return await step()
 
     async def _server(self) -> Finding:
-        found = self._connection.get_server_version()
+        found = str(await self._connection.fetchval("SHOW server_version")).partition(" ")[0]
         key = "doctor.database.connected_pooled" if self._connecting.pooled else "doctor.database.connected"
-        return Finding(_NAME, "ok", t(key, where=self._where, version=f"{found.major}.{found.minor}"))
+        return Finding(_NAME, "ok", t(key, where=self._where, version=found))
 
     async def _schema(self) -> Finding:
         is_current = await check(self._connection, self._where)

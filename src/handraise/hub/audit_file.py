@@ -13,7 +13,7 @@ _TAIL = 1024 * 1024
 """An entry is shorter: what people were shown is in it only as a digest."""
 
 
-class _Line(msgspec.Struct):
+class _Numbered(msgspec.Struct):
     number: int
 
 
@@ -47,7 +47,7 @@ def _last_entry(file: int) -> tuple[int, int]:
     if not complete:
         return 0, start
     line = tail[:complete].splitlines()[-1]
-    return msgspec.json.decode(line, type=_Line).number, start + complete
+    return msgspec.json.decode(line, type=_Numbered).number, start + complete
 
 
 def _sync_folder(folder: Path) -> None:

@@ -130,12 +130,18 @@ class Retention:
 
     async def _prune_to_size(self) -> None:
         most = self._keep.database
-        while most is not None and await self._store.size() > most:
+        if most is None:
+            return
+        size = await self._store.size()
+        while size > most:
             pruned, newest = await self._store.cursors()
             if pruned + _LEFT >= newest:
                 log.warning("the database is over its limit, and nothing in it is old enough to remove")
                 return
-            await self._prune_up_to(min(pruned + _STEP, newest - _LEFT))
+            # Measuring takes long in a large database: half of what seems too much goes before the next time.
+            excess = int((newest - pruned) * (size - most) / size / 2)
+            await self._prune_up_to(min(pruned + max(excess, _STEP), newest - _LEFT))
+            size = await self._store.size()
 
     async def _move_audit(self) -> None:
         """Entries are on the disk before they leave the database."""

@@ -20,7 +20,7 @@ from handraise.texts import t
 _NAME = "handraise copy"
 _OWN = ("migrations", "writers", "feed", "leases", "watched", "previews")
 """Tables that describe this database or hold for moments, and not what is in it."""
-_PAGE = 100
+_PAGE = 40
 _COLUMNS = """
 SELECT relname, array_agg(attname::text ORDER BY attnum)
 FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid

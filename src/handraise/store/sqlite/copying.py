@@ -16,6 +16,7 @@ from handraise.texts import t
 
 _BUSY_SECONDS = 5.0
 _PAGE = 500
+_PAGE_BYTES = 4 * 1024 * 1024
 _COUNTERS = "feed"
 _OF_A_MACHINE = ("sessions", "asks", "places", "trust")
 
@@ -110,11 +111,13 @@ class SqliteTarget:
         names = ", ".join(_column(each, table, self._connection) for each in columns)
         statement = f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 (our names)
         page: list[Row] = []
+        size = 0
         async for row in rows:
             page.append(row)
-            if len(page) == _PAGE:
+            size += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+            if len(page) == _PAGE or size > _PAGE_BYTES:
                 self._write(statement, page)
-                page = []
+                page, size = [], 0
         self._write(statement, page)
 
     async def set_counters(self, counters: Counters) -> None:

@@ -70,6 +70,15 @@ UPDATE handraise.feed SET pruned = :up_to WHERE pruned < :up_to
 -- name: prune_items
 DELETE FROM handraise.items WHERE cursor <= :up_to
 
+-- What is stored, with an allowance for each row and its index entries. The size of the files would say little: what is
+-- deleted leaves room in them that is used again. The size of a long value is known without reading it.
 -- name: size
-SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
-WHERE relnamespace = 'handraise'::regnamespace AND relkind = 'r'
+SELECT sum(bytes)::bigint FROM (
+    SELECT coalesce(sum(pg_column_size(content) + 120), 0) AS bytes FROM handraise.items
+    UNION ALL SELECT coalesce(sum(pg_column_size(content) + 120), 0) FROM handraise.texts
+    UNION ALL SELECT coalesce(sum(pg_column_size(body) + pg_column_size(request) + 700), 0) FROM handraise.asks
+    UNION ALL SELECT coalesce(sum(pg_column_size(content) + 300), 0) FROM handraise.says
+    UNION ALL SELECT coalesce(sum(pg_column_size(memory) + 120), 0) FROM handraise.checkpoints
+    UNION ALL SELECT coalesce(sum(pg_column_size(detail) + 400), 0) FROM handraise.audit
+    UNION ALL SELECT 600 * count(*) FROM handraise.sessions
+) AS tables
