@@ -1,6 +1,7 @@
 """A real PostgreSQL server in a temporary folder, for tests: started, killed, frozen and ended by its pid."""
 
 import asyncio
+import ctypes
 import os
 import pwd
 import shutil
@@ -158,10 +159,7 @@ class Cluster:
 
     def start(self) -> None:
         """Returns when it accepts connections."""
-        with (self.folder / "log").open("ab") as log:
-            self._server = subprocess.Popen(
-                [self._bin / "postgres", "-D", self.data], stdout=log, stderr=log, cwd="/", **unprivileged()
-            )
+        self._server = self._thread.submit(self._spawn).result()
         deadline = time.monotonic() + SECONDS
         while not self._ready():
             if self._server.poll() is not None or time.monotonic() > deadline:
@@ -198,6 +196,18 @@ class Cluster:
         for pid in self._frozen:
             _signal(pid, signal.SIGCONT)
 
+    def _spawn(self) -> "subprocess.Popen[bytes]":
+        """On the cluster's own thread: the server ends with the thread that started it, however that ends."""
+        with (self.folder / "log").open("ab") as log:
+            return subprocess.Popen(
+                [self._bin / "postgres", "-D", self.data],
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                preexec_fn=_end_with_parent,  # noqa: PLW1509 (it only calls the kernel)
+                **unprivileged(),
+            )
+
     def _ready(self) -> bool:
         try:
             self.run("SELECT 1")
@@ -231,6 +241,16 @@ class Cluster:
             return await work()
 
         return self._thread.submit(lambda: asyncio.run(done())).result(SECONDS)
+
+
+_PRCTL = getattr(ctypes.CDLL(None), "prctl", None)
+_PR_SET_PDEATHSIG = 1
+
+
+def _end_with_parent() -> None:
+    """On Linux, a killed test leaves no server behind."""
+    if _PRCTL is not None:
+        _PRCTL(_PR_SET_PDEATHSIG, signal.SIGQUIT)
 
 
 def _fast_folder() -> str:
