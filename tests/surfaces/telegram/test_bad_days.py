@@ -99,9 +99,10 @@ async def test_asks_that_open_and_settle_in_an_outage_are_right_after_it(tmp_pat
         with rig.api.outage():
             await rig.ask("a_2")
             await rig.ask("a_3")
+            await rig.until(lambda: rig.deliveries("a_2") == rig.deliveries("a_3") == ["open"])
             await rig.answer_elsewhere("a_1", Deny())
             await rig.answer_elsewhere("a_2", Deny())
-            await asyncio.sleep(0.1)
+            await rig.until(lambda: rig.deliveries("a_2") == ["closed"])
         await rig.closed(first)
         third = await rig.ana.private.button("Deny")
         await rig.recorded(third)

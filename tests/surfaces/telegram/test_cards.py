@@ -220,3 +220,12 @@ def test_every_word_of_ours_is_from_the_catalogue(body: Body) -> None:
         found = {word for text in shown for word in english_in(text)} - foreign
 
     assert found <= {"claude", "settings", "local", "json", "true"}
+
+
+def test_backquotes_in_a_reason_are_no_code_in_the_closed_card() -> None:
+    answered = Answered(Deny("Use `make`, or ` alone"), Person("ana"), "telegram", NOON)
+
+    content = closed(ask_of(bash("npm test"), settlement=answered), HERE)
+
+    assert content.text.endswith("ana denied npm test: “Use ˋmakeˋ, or ˋ alone” (telegram)")
+    assert styled(content, "code") == ["npm test", "npm test"]
