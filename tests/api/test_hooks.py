@@ -228,6 +228,66 @@ async def test_no_rule_of_a_project_allows_what_its_claude_does_elsewhere(tmp_pa
             assert (await held).json()["hookSpecificOutput"]["decision"]["behavior"] == "deny"
 
 
+async def test_a_projects_secret_asks_nothing_in_the_name_of_another_projects_session(tmp_path: Path) -> None:
+    for name in ("shop", "bank"):
+        (tmp_path / name).mkdir()
+    async with served(tmp_path) as hub:
+        shop = await hub.up.hub.desk.add_project(str(tmp_path / "shop"), "shop", Options())
+        there = await hub.session(directory=str(tmp_path / "bank"))
+        here = await hub.session(directory=str(tmp_path / "shop"))
+        made = await hub.up.auth.make("hook", "agent", TESTER, "test", project=shop.id)
+        headers = {"authorization": f"Bearer {made.secret}"}
+        async with httpx2.AsyncClient(base_url=hub.up.base, headers=headers, verify=PLAIN, timeout=30) as hook:
+            for cwd in ("shop", "bank"):
+                response = await post(hook, cwd=str(tmp_path / cwd), session_id=there.claude_id)
+                assert (response.status_code, response.json()) == (200, {})
+            assert await hub.up.hub.desk.asks(state=None) == []
+            held = post(hook, cwd=str(tmp_path / "shop"), session_id=here.claude_id)
+            [ask] = await opened(hub)
+            await hub.up.hub.desk.answer(ask.id, Deny("No."))
+            assert (await held).json()["hookSpecificOutput"]["decision"]["behavior"] == "deny"
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        (b'{"tool_input": "' + b"x" * (17 * 1024 * 1024) + b'"}', 413),
+        (json.dumps({**CALL, "tool_input": {"command": "\ud800"}}).encode(), 200),
+        (json.dumps({**CALL, "cwd": "/\ud800"}).encode(), 200),
+        (json.dumps({**CALL, "session_id": "\udfff"}).encode(), 200),
+        (json.dumps({**CALL, "session_id": "../../x", "agent_id": "../../../y", "tool_input": []}).encode(), 200),
+        (b'{"a":' * 20_000, 200),
+        (b"", 200),
+    ],
+    ids=["too large", "half an emoji", "odd directory", "odd session", "odd names", "deep", "empty"],
+)
+async def test_no_content_of_a_hook_is_a_fault_or_allows(tmp_path: Path, content: bytes, status: int) -> None:
+    async with served(tmp_path, rules=[Rule("r", "allow")]) as hub, hub.client("agent") as hook:
+        held = asyncio.create_task(hook.post("/hooks/claude", content=content))
+        refusing = asyncio.create_task(deny_all(hub))
+        response = await held
+        refusing.cancel()
+        assert response.status_code == status
+        assert '"allow"' not in response.text
+
+
+async def deny_all(hub: Served) -> None:
+    for ask in await opened(hub):
+        await hub.up.hub.desk.answer(ask.id, Deny("No."))
+
+
+async def test_a_wrong_secret_is_refused_at_once(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub:
+        for value in ("Bearer wrong", "Bearer", "Basic YTpi", f"Bearer {'x' * 5000}", ""):
+            async with httpx2.AsyncClient(base_url=hub.up.base, verify=PLAIN, timeout=30) as hook:
+                response = await hook.post(
+                    "/hooks/claude", json=CALL, headers={"authorization": value} if value else {}
+                )
+                assert response.status_code == 401
+                assert "hookSpecificOutput" not in response.text
+        assert await hub.up.hub.desk.asks(state=None) == []
+
+
 async def test_the_hook_is_offered_to_admins_until_it_is_there_or_dismissed(tmp_path: Path) -> None:
     async def offered(client: httpx2.AsyncClient) -> bool:
         return bool((await client.get("/api/me")).json().get("offers_hook"))

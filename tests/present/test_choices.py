@@ -4,7 +4,7 @@ import pytest
 
 from handraise.model import fit
 from handraise.model.answers import read_answer
-from handraise.model.asks import Body, Offer, Option, Permission, Prompt, Question, Terms
+from handraise.model.asks import Body, Offer, Option, Permission, Plan, Prompt, Question, Terms
 from handraise.model.keys import TABLE
 from handraise.model.trust import Trust
 from handraise.present.choices import OPTION, CardChoice, choices
@@ -37,6 +37,16 @@ def test_where_claude_code_wants_denying_first_no_key_allows() -> None:
         ("stop", "Deny and stop", "x", 6),
         ("once", "Allow once", "", None),
         ("edit", "Edit", "", None),
+    ]
+
+
+def test_where_claude_code_wants_refusing_first_no_key_approves_a_plan() -> None:
+    assert [(act, key, digit) for act, _, key, digit in offered(Plan("# A", Terms(deny_first=True)))] == [
+        ("revise", "d", 5),
+        ("outline", "p", 6),
+        ("approve", "", None),
+        ("free", "", None),
+        ("edit", "", None),
     ]
 
 

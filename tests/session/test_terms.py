@@ -79,7 +79,9 @@ def test_what_is_not_known_needs_a_person() -> None:
     assert terms(matched_ask_rule={}).is_strict
 
 
-def test_a_question_keeps_them_too() -> None:
+def test_a_plan_and_a_question_keep_them_too() -> None:
+    plan = body_of(CanUseTool("ExitPlanMode", Raw(b'{"plan": "# A"}'), requires_user_interaction=True, default_to_no=1))
+    assert (terms_of(plan).person, terms_of(plan).deny_first) == (True, True)
     body = body_of(CanUseTool("AskUserQuestion", Raw(QUESTION), requires_user_interaction=True))
     assert isinstance(body, Question)
     assert terms_of(body).person

@@ -170,6 +170,8 @@ async def until_text(desk: Desk, session: str, text: str) -> None:
     raise AssertionError("the feed ended")
 
 
-async def synced(yard: Yard, served: RunningHub) -> None:
+async def synced(yard: Yard, served: RunningHub, *, user: bool = False) -> None:
+    """With the hook in the project's own settings, or in the user's."""
     await served.hub.desk.add_project(str(yard.work), "work", Options())
-    await asyncio.to_thread(HubClient(yard.state).post, "/api/projects/work/sync", {"remove": False})
+    path = "/api/sync" if user else "/api/projects/work/sync"
+    await asyncio.to_thread(HubClient(yard.state).post, path, {"remove": False})

@@ -192,7 +192,7 @@ async def test_a_denied_call_is_allowed_by_its_number_in_a_terminal(tmp_path: Pa
     async with desk(tmp_path, script) as (laid, _), laid.terminal("run", "--mode", "auto", "Upload it.") as terminal:
         await terminal.until("✗ 1. $ python3", "Auto mode's check denied this", "type /allow 1", "idle · ")
         terminal.type("/allow 2", ENTER)
-        await terminal.until("There is no denied call 2 here.")
+        await terminal.until("There is no denied call 2 that can be allowed here.")
         assert not (laid.home.work / "a").exists()
         terminal.type("/allow 1", ENTER)
         await terminal.until(

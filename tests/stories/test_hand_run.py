@@ -1,6 +1,7 @@
 """Stories of a Claude that a person runs in a terminal: it asks there and here, and the first answer counts."""
 
 import asyncio
+import signal
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from socket import gethostname
@@ -9,7 +10,7 @@ import pytest
 
 from handraise.cli.client import HubClient
 from handraise.demo.model import ScriptedModel
-from handraise.desk.interface import Refused, TooLate
+from handraise.desk.interface import Desk, Refused, TooLate
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Trusting
 from handraise.model.asks import Answered, Permission, Plan, Question
@@ -32,9 +33,10 @@ from stories.hand_run import (
 from stories.outsiders import Yard, next_ask, until_settled, until_turn_ended
 from stories.serving_house import command, serve, settle_in, surroundings
 from stories.serving_house import desk as desk_of
-from surfaces.terminal.pseudo import DOWN, ENTER, ESCAPE
+from surfaces.terminal.pseudo import DEADLINE, DOWN, ENTER, ESCAPE
 
 SHIFT_TAB = "\x1b[Z"
+OFFER = "To answer Claude sessions you start yourself here, too: handraise project sync (or --user)"
 
 
 async def test_whoever_answers_first_counts(tmp_path: Path) -> None:
@@ -196,9 +198,22 @@ async def test_a_hub_that_is_killed_leaves_the_dialog_and_the_next_hub_says_wher
     async with ScriptedModel({"script": asking(heard)}) as model:
         environ = surroundings(tmp_path, model.url("script"))
         async with serve(tmp_path, environ) as hub:
+            assert OFFER in hub.output
             hub.neighbour.post("/api/projects", {"path": str(work), "name": "work", "options": {}})
             hub.neighbour.post("/api/projects/work/sync", {"remove": False})
             async with by_hand(work, environ) as terminal:
+                # A hub that doesn't respond delays nothing. Later it finds that the dialog was answered.
+                hub.child.send_signal(signal.SIGSTOP)
+                await terminal.say("run slow")
+                await terminal.until(DIALOG)
+                await terminal.press(ENTER, gone=DIALOG)
+                await until_heard(terminal, heard, 1)
+                hub.child.send_signal(signal.SIGCONT)
+                async with desk_of(tmp_path) as before:
+                    missed = await first_of_all(before)
+                    assert reason(await until_settled(before, missed)) == "answered in the terminal"
+                assert (work / "slow").exists()
+
                 shut(work)
                 await terminal.say("hold kept")
                 async with desk_of(tmp_path) as before:
@@ -207,6 +222,7 @@ async def test_a_hub_that_is_killed_leaves_the_dialog_and_the_next_hub_says_wher
                 hub.child.kill()
                 await hub.child.wait()
                 async with serve(tmp_path, environ) as second, desk_of(tmp_path) as after:
+                    assert OFFER not in second.output
                     settled = await until_settled(after, asked.id)
                     assert reason(settled) == "the connection to the terminal ended; answer it there"
                     assert DIALOG in terminal.screen
@@ -223,10 +239,19 @@ async def test_a_hub_that_is_killed_leaves_the_dialog_and_the_next_hub_says_wher
                     await until_dialog(after, asked.session, up=False)
                     assert "needs you" not in (await command(environ, "ps"))[1]
                     await let_go(work)
-                    await until_heard(terminal, heard, 1)
+                    await until_heard(terminal, heard, 2)
                     assert (work / "kept").exists()
                     assert (await until_phase(after, asked.session, "idle")).dialog == ""
                     await second.stop()
+
+
+async def first_of_all(desk: Desk) -> str:
+    """The first request ever, whatever became of it."""
+    async with asyncio.timeout(DEADLINE), desk.follow(0) as follower:
+        async for _ in follower:
+            if asks := await desk.asks(state=None):
+                return asks[0].id
+    raise AssertionError("the feed ended")
 
 
 async def test_a_session_of_the_hub_asks_once_although_the_hook_is_there(tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ async def test_attach_answers_requests_and_offers_nothing_else_until_the_session
     heard: list[str] = []
     async with Yard(tmp_path, asking(heard)) as yard, yard.serve() as served:
         desk = served.hub.desk
-        await synced(yard, served)
+        await synced(yard, served, user=True)
+        assert not (yard.work / ".claude").exists()
         async with by_hand(yard.work, yard.environment) as terminal:
             await terminal.say("question")
             asked = await next_ask(desk)

@@ -11,9 +11,10 @@ import httpx2
 import pytest
 
 from handraise.demo.model import EACH_SESSION, ScriptedModel
-from handraise.demo.pieces import Script, say, use
+from handraise.demo.pieces import Script, checked, say, use
 from handraise.demo.request import Conversation
 from handraise.demo.scenarios import propose
+from handraise.model.actors import Person
 from handraise.model.items import AskSettled, TurnEnded
 from stories.bed import parts
 from stories.house import seen
@@ -25,6 +26,7 @@ from surfaces.telegram.rates import RateLimits
 from surfaces.telegram.updates import CONFLICT
 
 ANA = 1001
+UPLOAD = f"python3 -c \"open('uploaded', 'w')\" {'x' * 200} end"
 SIZES = {
     "question": "Which size?",
     "header": "Size",
@@ -62,6 +64,14 @@ def deliver(conversation: Conversation) -> Script:
     yield [say(conversation.result().text)]
 
 
+def upload(conversation: Conversation) -> Script:
+    conversation = yield [say("Ready.")]
+    for _ in range(2):
+        call = use("Bash", command=UPLOAD, description="Upload")
+        conversation = yield [checked(call, "[Scripted] it sends data away")]
+        conversation = yield [say("Denied." if conversation.result().is_error else "Uploaded.")]
+
+
 def write_notes(conversation: Conversation) -> Script:
     lines = "\n".join(f"line {number} of the notes, which nobody would read on a button" for number in range(200))
     yield [use("Bash", command=f"cat > notes.txt <<'END'\n{lines}\nEND", description="Write notes")]
@@ -74,7 +84,9 @@ def repeat(conversation: Conversation) -> Script:
     yield [say("Counted twice.")]
 
 
-SCRIPT = parts(choose=choose, run=run, plan=plan, deliver=deliver, write_notes=write_notes, repeat=repeat)
+SCRIPT = parts(
+    choose=choose, run=run, plan=plan, deliver=deliver, write_notes=write_notes, repeat=repeat, upload=upload
+)
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +141,27 @@ async def test_a_plan_is_sent_back_and_then_approved(there: TelegramHouse) -> No
     assert "ana approved the plan and accepts edits (telegram)" in await there.closed(card)
     assert await there.result(session) == "As planned."
     assert (there.home.work / "planned.txt").read_text() == "done\n"
+
+
+async def test_a_call_that_auto_mode_denied_is_allowed_once_from_the_chat(there: TelegramHouse) -> None:
+    there.ana.write("/new work upload")
+    await there.chat.message("Ready.")
+    session = next(each.session for each in await there.hub.desk.sessions() if each.session.title == "upload")
+    await there.hub.desk.change_mode(session.id, "auto")
+    there.ana.write("Go on.")
+    denied = await there.chat.message("Denied without asking. Auto mode's check denied this: [Scripted] it sends data")
+    assert UPLOAD in denied.text
+    await there.press(denied, "Allow it…")
+    question = await there.chat.message("ana: allow exactly this call, once?")
+    assert not (there.home.work / "uploaded").exists()
+
+    assert "ana allowed one retry" in await there.press(question, "Allow this call once")
+
+    await there.chat.message("Uploaded.")
+    assert (there.home.work / "uploaded").exists()
+    (entry,) = await there.hub.desk.audit(what="denied call allowed")
+    assert isinstance(entry.by, Person)
+    assert (entry.by.name, entry.source, entry.session) == ("ana", "telegram", session.id)
 
 
 async def test_a_form_is_filled_in_field_by_field(there: TelegramHouse) -> None:

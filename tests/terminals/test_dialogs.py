@@ -44,6 +44,13 @@ def test_a_state_that_flickers_between_two_dialogs_withdraws_nothing() -> None:
     assert looks("waiting", "busy", "waiting", "busy", "waiting") == ["waiting"] * 5
 
 
+def test_a_dialog_that_a_slow_hub_never_saw_is_gone_when_the_turn_is_over() -> None:
+    dialog, working = TerminalDialog(), LiveSession(7, "s", status="busy")
+    idle = LiveSession(7, "s", status="idle")
+    looks = [dialog.look(each, None) for each in (*[idle] * 4, working, *[idle] * 5)]
+    assert looks == ["waiting"] * 9 + ["answered"]
+
+
 def test_a_claude_that_exits_takes_its_dialog_along_and_one_never_seen_is_not_judged() -> None:
     assert looks("waiting", None) == ["waiting", "ended"]
     assert looks(None, None) == ["waiting", "waiting"]

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise, Trusting
-from handraise.model.asks import Answered, Ask, Expired, Origin, Permission, Plan, Question, Withdrawn, terms_of
+from handraise.model.asks import Answered, Ask, Expired, Origin, Permission, Plan, Question, Terms, Withdrawn, terms_of
 from handraise.model.inputs import MalformedInput
 from handraise.terminals.hook_calls import HookCall, body_of_hook, decision_of, read_hook
 
@@ -62,7 +62,7 @@ def test_a_question_is_answered_in_its_own_input() -> None:
 def test_a_plan_is_approved_with_its_input_because_claude_ignores_a_bare_approval() -> None:
     asked = {"plan": "# Plan", "planFilePath": "/p.md"}
     call = replace(CALL, tool_name="ExitPlanMode", tool_input=asked, permission_mode="plan")
-    assert body_of_hook(call) == Plan("# Plan")
+    assert body_of_hook(call) == Plan("# Plan", Terms(person=True, once=True))
     mode = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
     assert decided(call, Approve()) | {"updatedPermissions": []} == {
         "behavior": "allow",

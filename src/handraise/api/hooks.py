@@ -105,7 +105,12 @@ class HookRoutes:
         project = await self._hub.store.project(bound) if bound is not None else None
         if bound is not None and project is None:
             raise MalformedInput("This project was removed.")
-        if project is None or f"{real}/".startswith(f"{project.path}/"):
+        if project is None:
+            return replace(call, cwd=real)
+        sessions = [each for each in await self._hub.store.sessions() if each.claude_id == call.session_id]
+        if not all(_is_within(_real(each.directory), project.path) for each in sessions):
+            raise MalformedInput("This session belongs to another project.")
+        if _is_within(real, project.path):
             return replace(call, cwd=real)
         return replace(call, cwd=project.path, permission_mode="")
 
@@ -119,6 +124,10 @@ class HookRoutes:
             for task in (closing, closed):
                 task.cancel()
             await asyncio.gather(closing, closed, return_exceptions=True)
+
+
+def _is_within(directory: str, path: str) -> bool:
+    return f"{directory}/".startswith(f"{path}/")
 
 
 def _real(directory: str) -> str:

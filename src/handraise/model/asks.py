@@ -109,6 +109,7 @@ class Plan(Struct, frozen=True):
     """Claude has a plan and wants to leave plan mode."""
 
     plan: str
+    terms: Terms | UnsetType = UNSET
 
 
 class Form(Struct, frozen=True):
@@ -229,7 +230,7 @@ def kind_of(body: Body) -> Kind:
 
 def terms_of(body: Body) -> Terms:
     """The terms of a body, those of nothing special where it has none."""
-    terms = body.terms if isinstance(body, Question | Permission) else UNSET
+    terms = body.terms if isinstance(body, Question | Permission | Plan) else UNSET
     return _NO_TERMS if terms is UNSET else terms
 
 

@@ -16,7 +16,7 @@ from handraise.model.answers import (
     Revise,
     Trusting,
 )
-from handraise.model.asks import Body, Form, Permission, Plan, Prompt, Question, kind_of
+from handraise.model.asks import Body, Form, Permission, Plan, Prompt, Question, kind_of, terms_of
 from handraise.model.trust import Trust
 from handraise.texts import t
 
@@ -36,6 +36,8 @@ def check(body: Body, answer: Answer) -> None:
         case Permission(suggestions=offered), Allow(input=changed, suggestions=chosen):
             if changed == {} and body.input:
                 raise Misfit(t("error.fit.empty_input"))
+            if terms_of(body).is_strict and (answer.scope != "once" or chosen):
+                raise Misfit(t("error.fit.once"))
             if answer.scope != "once":
                 _check_scope(body, answer)
             if any(not 0 <= number < len(offered) for number in chosen):

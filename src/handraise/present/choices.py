@@ -17,6 +17,8 @@ from handraise.texts import t
 OPTION = "option"
 """The act of choosing one of a question's options."""
 _DANGEROUS = (("permission", "deny"), ("permission", "stop"), ("trust", "exactly"))
+_REFUSING = ("deny", "stop", "revise", "outline")
+_LASTING = ("session", "always", "suggestion")
 _LAST_DIGIT = 9
 
 
@@ -40,15 +42,13 @@ def choices(ask: Ask) -> tuple[CardChoice, ...]:
         case Question():
             return tuple(_of_question(ask.body))
         case Permission():
-            return tuple(_of_permission(ask.body))
+            terms = terms_of(ask.body)
+            offered = tuple(_of_permission(ask.body))
+            if terms.is_strict:
+                offered = tuple(each for each in offered if each.act not in _LASTING)
+            return _refusing_first(offered) if terms.deny_first else offered
         case Plan():
-            return (
-                _choice("plan", "approve", {"approve": True}),
-                _choice("plan", "free", {"approve": True, "mode": "acceptEdits"}),
-                _choice("plan", "edit", None),
-                _choice("plan", "revise", None),
-                _choice("plan", "outline", {"outline": True}),
-            )
+            return _refusing_first(_of_plan()) if terms_of(ask.body).deny_first else _of_plan()
         case Form(url=url):
             return (
                 _choice("form", "fill", None, "") if url is UNSET else _choice("form", "done", {"action": "accept"}),
@@ -80,10 +80,17 @@ def _of_question(body: Question) -> Iterator[CardChoice]:
         yield _choice("question", "free text", None, "")
 
 
+def _of_plan() -> tuple[CardChoice, ...]:
+    return (
+        _choice("plan", "approve", {"approve": True}),
+        _choice("plan", "free", {"approve": True, "mode": "acceptEdits"}),
+        _choice("plan", "edit", None),
+        _choice("plan", "revise", None),
+        _choice("plan", "outline", {"outline": True}),
+    )
+
+
 def _of_permission(body: Permission) -> Iterator[CardChoice]:
-    if terms_of(body).deny_first:
-        yield from _denying_first()
-        return
     yield _choice("permission", "once", {"allow": True}, "")
     for offer in body.offers:
         # An older hub's offer may have no rules; then its scope is all there is to show.
@@ -96,12 +103,11 @@ def _of_permission(body: Permission) -> Iterator[CardChoice]:
         yield _suggestion(place, suggestion_in_words(suggestion))
 
 
-def _denying_first() -> Iterator[CardChoice]:
-    """No single key allows: neither a letter nor a digit."""
-    yield _choice("permission", "deny", {"allow": False})
-    yield _choice("permission", "stop", {"allow": False, "interrupt": True})
-    for each in (_choice("permission", "once", {"allow": True}, ""), _choice("permission", "edit", None)):
-        yield replace(each, key="", digit=None)
+def _refusing_first(offered: tuple[CardChoice, ...]) -> tuple[CardChoice, ...]:
+    """No single key allows, or leads to it: neither a letter nor a digit."""
+    refusing = [each for each in offered if each.act in _REFUSING]
+    rest = [replace(each, key="", digit=None) for each in offered if each.act not in _REFUSING]
+    return (*refusing, *rest)
 
 
 def _suggestion(place: int, words: str) -> CardChoice:

@@ -32,6 +32,13 @@ def evidence(ask: Ask, *, hidden: bool) -> tuple[Evidence, ...]:
     return (*shown, Evidence("warning", t("card.evidence.hidden"))) if hidden else shown
 
 
+def evidence_of_call(tool: str, fields: Mapping[str, Any]) -> tuple[Evidence, ...]:
+    """Everything that a call would do, whoever decides about it."""
+    body = Permission(tool, dict(fields))
+    shown = tuple(_of_permission(body))
+    return (*shown, Evidence("warning", t("card.evidence.hidden"))) if hides(body) else shown
+
+
 def hides(body: Body) -> bool:
     """Whether something in an ask would be invisible if shown as it is."""
     match body:

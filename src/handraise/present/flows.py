@@ -91,13 +91,15 @@ class PermissionFlow(Struct, frozen=True):
     def steps(self, inputs: Mapping[str, StepInput]) -> tuple[Step, ...]:
         header, reason = t("card.kind.permission"), t("card.step.reason")
         rows = self._rows()
-        safest = rows[0].name if terms_of(self.body).deny_first else ""
-        first = Step("decide", evidence(self.card.headline), header, rows, wants=reason, first=safest)
+        first = Step("decide", evidence(self.card.headline), header, rows, wants=reason, first=_safest(rows))
         if inputs.get("decide", StepInput()).rows != ("edit",):
             return (first,)
-        rows = (keyed(key_of("permission", "once"), t("card.step.allow_edited")), _again("permission"))
+        allow, again = keyed(key_of("permission", "once"), t("card.step.allow_edited")), _again("permission")
         question, header = t("card.step.allow_changes"), t("card.step.permission_edited")
-        return first, Step("edited", question, header, rows)
+        if terms_of(self.body).deny_first:
+            rows = (again, replace(allow, key="", digit=None))
+            return first, Step("edited", question, header, rows, first=again.name)
+        return first, Step("edited", question, header, (allow, again))
 
     def editable(self, inputs: Mapping[str, StepInput]) -> tuple[str, str]:
         before = inputs.get("decide", StepInput()).text
@@ -177,7 +179,7 @@ class PlanFlow(Struct, frozen=True):
     def steps(self, inputs: Mapping[str, StepInput]) -> tuple[Step, ...]:
         rows = tuple(_row(choice) for choice in self.card.choices)
         header, wants = t("card.kind.plan"), t("card.step.revision")
-        first = Step("decide", evidence(self.card.headline), header, rows, wants=wants)
+        first = Step("decide", evidence(self.card.headline), header, rows, wants=wants, first=_safest(rows))
         if inputs.get("decide", StepInput()).rows != ("edit",):
             return (first,)
         edited = (*(row for row in rows if row.weight == "grant"), _again("plan"))
@@ -231,6 +233,11 @@ class TrustFlow(Struct, frozen=True):
 
 def _row(choice: CardChoice) -> Row:
     return row_of(choice, "edit" if choice.act == "edit" else "write" if choice.act in _WRITTEN else "chosen")
+
+
+def _safest(rows: tuple[Row, ...]) -> str:
+    """The row to begin at: the first one, where refusing comes first."""
+    return rows[0].name if rows and rows[0].weight == "refuse" else ""
 
 
 def _again(on: Literal["permission", "plan"]) -> Row:

@@ -40,7 +40,7 @@ def body_of(request: CanUseTool | Elicitation | UserDialog) -> Body:
         case "question":
             return replace(read_questions(fields), terms=terms_of_request(request))
         case "plan":
-            return read_plan(fields)
+            return replace(read_plan(fields), terms=terms_of_request(request))
         case _:
             return _permission(request, fields)
 

@@ -9,10 +9,11 @@ from msgspec import Struct
 Fate = Literal["waiting", "answered", "ended", "hidden"]
 """`hidden`: Claude Code shows it only if nobody decides elsewhere."""
 Decider = Literal["hook", "terminal"]
-_WAITING = "waiting"
+_WAITING, _IDLE = "waiting", "idle"
 _CERTAIN = 2
 """How often in a row Claude must be seen without a dialog: between two dialogs its state may flicker."""
-
+_SURELY_IDLE = 5
+"""How often in a row Claude must be seen without a turn, if its dialog was never seen: it was answered before."""
 
 _ALONE = 3
 """How often in a row: a dialog that was answered here stays until Claude has read the answer."""
@@ -41,6 +42,7 @@ class TerminalDialog:
         self._was_up = False
         self._was_alive = False
         self._without = 0
+        self._idle = 0
 
     def look(self, live: LiveSession | None, decided: Decider | None) -> Fate:
         """What a further look says: Claude's state now, and who decided the call, if its transcript says so."""
@@ -53,7 +55,9 @@ class TerminalDialog:
             self._was_up, self._without = True, 0
         elif self._was_up:
             self._without += 1
-        return "answered" if self._without >= _CERTAIN else "waiting"
+        # A hub that was slow hears of a dialog when it is gone. Nothing is asked without a turn.
+        self._idle = self._idle + 1 if live.status == _IDLE else 0
+        return "answered" if self._without >= _CERTAIN or self._idle >= _SURELY_IDLE else "waiting"
 
 
 class AgentDialog:

@@ -65,7 +65,7 @@ def body_of_hook(call: HookCall) -> Body:
         case "question":
             return replace(read_questions(call.tool_input), terms=_terms(call))
         case "plan":
-            return read_plan(call.tool_input)
+            return replace(read_plan(call.tool_input), terms=_terms(call))
         case _:
             suggestions = call.permission_suggestions
             return Permission(call.tool_name, call.tool_input, suggestions=suggestions, terms=_terms(call))
@@ -85,7 +85,7 @@ def _terms(call: HookCall) -> Terms | UnsetType:
     Where Claude Code suggests nothing that lasts, it has a reason that it doesn't name: a safety check, or a rule of
     the user that says to ask.
     """
-    person = call.permission_mode not in _UNJUDGED or tool_named(call.tool_name).kind == "question"
+    person = call.permission_mode not in _UNJUDGED or tool_named(call.tool_name).kind in ("question", "plan")
     terms = Terms(person=person, once=person or not call.permission_suggestions)
     return UNSET if terms == Terms() else terms
 

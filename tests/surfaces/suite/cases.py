@@ -16,7 +16,7 @@ from handraise.model.answers import (
     Revise,
     Trusting,
 )
-from handraise.model.asks import Body, Form, Offer, Option, Permission, Plan, Prompt, Question
+from handraise.model.asks import Body, Dialog, Form, Offer, Option, Permission, Plan, Prompt, Question, Terms
 from handraise.model.rules import Rule
 from handraise.model.trust import Brought, Trust
 
@@ -110,6 +110,11 @@ def _cases(name: str, body: Body, shown: tuple[str, ...], *ways: tuple[Gesture, 
     return made
 
 
+DIALOG = Question(
+    (Prompt("Retry with another model?", "Claude Code", (Option("Retry"), Option("Dismiss")), closed=True),),
+    terms=Terms(person=True),
+    dialog=Dialog("refusal_fallback_prompt", ("retry_fallback", "cancelled")),
+)
 CASES = (
     _picking("question: option", (DATABASE,), Choice(("Postgres",))),
     _picking("question: own text", (DATABASE,), Choice(text="DuckDB")),
@@ -117,6 +122,14 @@ CASES = (
     _picking("several choices and own text", (CHECKS,), Choice(("Disk",), "load")),
     _picking("several questions", (DATABASE, CHECKS), Choice(("SQLite",)), Choice(("Uptime", "Disk"))),
     _picking("open question", (Prompt("What is it called?", "Name"),), Choice(text="Shop")),
+    AnswerCase(
+        "dialog of Claude Code",
+        DIALOG,
+        Gesture("option", picks=(Choice(("Retry",)),)),
+        Choices((Choice(("Retry",)),)),
+        "Retry with another model?",
+        ("Retry", "Dismiss"),
+    ),
     *_cases(
         "permission",
         NPM,

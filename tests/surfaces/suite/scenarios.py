@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import nullcontext
 
 import pytest
+from msgspec.structs import replace
 
 from handraise.desk.interface import Conflict
 from handraise.hub.hub import now
@@ -20,11 +21,13 @@ from handraise.model.asks import (
     Prompt,
     Question,
     Settlement,
+    Terms,
     Withdrawn,
 )
 from handraise.present.cards import card_of
 from handraise.present.headlines import headline, without_marks
 from handraise.present.outcomes import outcome
+from handraise.present.terms import terms_in_words
 from surfaces.suite.cases import CASES, DATABASE, LINK, NPM, PLAN, POSTGRES, SQLITE, TRUST, AnswerCase, Gesture
 from surfaces.suite.surface import Surface
 from surfaces.suite.surface_hub import BEN, answered_in
@@ -46,6 +49,12 @@ NAME, USE = (Question((Prompt(*words),)) for words in (("What is it called?", "N
 SHOP = Gesture("free text", picks=(Choice(text="Shop"),))
 REPLACED: tuple[tuple[Body, Gesture, Body, Gesture], ...] = ((NPM, ALLOW, LINT, DENY), (NAME, SHOP, USE, SHOP))
 """What is shown and done, what it was replaced with, and what is done then."""
+STRICT = (
+    Terms(person=True, once=True),
+    Terms(once=True),
+    Terms(deny_first=True),
+    Terms(once=True, ask_rule="Bash(npm test)"),
+)
 STATES: dict[str, tuple[Settlement, str]] = {
     "answered by a person": (
         Answered(Deny("Not today."), BEN, ELSEWHERE, now()),
@@ -95,6 +104,25 @@ class AnswerSuite(SurfaceSuite):
         assert answer_of(found) == (case.answer, surface.person, surface.source)
         await surface.says(ask, surface.own_outcome(found))
         assert await surface.offered(ask) == ()
+
+    @pytest.mark.parametrize("terms", STRICT, ids=["person", "once", "denying first", "ask rule"])
+    async def test_what_claude_code_keeps_for_a_person_never_lasts_and_denying_comes_first_if_it_says_so(
+        self, surface: Surface, terms: Terms
+    ) -> None:
+        ask = await surface.hub.open(replace(NPM, terms=terms), why=terms_in_words(terms))
+        labels = (await surface.shown(ask)).labels
+        lasting = [label for act in ("session", "always", "suggestion") for label in labels_of(replace_terms(ask), act)]
+        assert lasting
+        assert [each for each in labels if each in lasting] == []
+        allowing = [at for at, each in enumerate(labels) if "Allow" in each]
+        denying = [at for at, each in enumerate(labels) if "Deny" in each]
+        assert denying
+        # Not by one tap on a notification. Elsewhere the card was read, and says so.
+        assert bool(allowing) == surface.shows_all
+        if terms.deny_first and allowing:
+            assert denying[0] < allowing[0]
+        if surface.shows_all:
+            await surface.says(ask, "can only be allowed once")
 
 
 class RaceSuite(SurfaceSuite):
@@ -285,6 +313,11 @@ class StateSuite(SurfaceSuite):
 def is_absent(surface: Surface, body: Body, gesture: Gesture) -> bool:
     """Whether it can't be answered like this here. The first test holds that it isn't offered."""
     return any(case.name in surface.absent for case in CASES if (case.body, case.gesture) == (body, gesture))
+
+
+def replace_terms(ask: Ask) -> Ask:
+    """The same without terms."""
+    return replace(ask, body=NPM)
 
 
 def labels_on(surface: Surface, ask: Ask) -> list[str]:

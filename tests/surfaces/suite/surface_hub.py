@@ -77,13 +77,13 @@ class SurfaceHub:
             ready.set_result(up)
             await self._stopping.wait()
 
-    async def open(self, body: Body, *, outlives: bool = False, patience: float | None = None) -> Ask:
+    async def open(self, body: Body, *, outlives: bool = False, patience: float | None = None, why: str = "") -> Ask:
         """Another ask of the session; of an external agent, if it has to outlive the hub."""
         name = f"a_{next(self._numbers)}"
         session = None if outlives else "s_1"
         asker: Any = "agent" if outlives else "session"
         expires = now() + timedelta(seconds=patience) if patience is not None else None
-        ask = Ask(name, session, None, body, "Tool", Origin(name), now(), asker, expires_at=expires)
+        ask = Ask(name, session, None, body, "Tool", Origin(name), now(), asker, why=why, expires_at=expires)
         await self.up.hub.store.apply([OpenAsk(ask)])
         self._open.append(name)
         return ask

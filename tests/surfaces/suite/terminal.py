@@ -20,7 +20,7 @@ READY = "Esc to postpone"
 LOST, FOUND = "Lost the connection to the hub", "Reconnected to the hub"
 PACE = 0.04
 EDITOR = '#!/bin/sh\ncp "$(dirname "$0")/written" "$1"\n'
-ROW = re.compile(r"^[❯ ] (\d) (?:\[.\] )?(.+?)(?: \([a-z]\))?(?: – .*)?$")
+ROW = re.compile(r"^[❯ ] (\d| ) (?:\[.\] )?(.+?)(?: \([a-z]\))?(?: – .*)?$")
 GRANTING = {"once": "a1", "session": "s2", "always": "w3", "suggestion": "77", "approve": "a1", "free": "y2"}
 GRANTING |= {"done": "11", "exactly": "11"}
 """What is selected with its key and has this digit; Enter confirms it."""

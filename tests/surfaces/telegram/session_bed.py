@@ -172,6 +172,9 @@ class ActingDesk:
         self._note("say", session, say, say_id)
         return Say(say_id or "", session, say, self.person, "telegram", NOON)
 
+    async def allow_denied(self, session: str, action: str) -> None:
+        self._note("allow", session, action)
+
     async def interrupt(self, session: str) -> None:
         self._note("interrupt", session)
 

@@ -279,6 +279,18 @@ def test_what_must_be_looked_at_is_not_allowed_by_one_tap(body: Permission) -> N
     assert reader.answer == Allow()
 
 
+def test_a_plan_with_the_usual_terms_takes_one_press_and_a_strict_one_two() -> None:
+    usual, strict = (
+        CardReader(Plan("# A", Terms(person=True, once=True))),
+        CardReader(Plan("# A", Terms(deny_first=True))),
+    )
+
+    usual.tap("Approve")
+    strict.tap("Approve")
+
+    assert (usual.answer, strict.answer) == (Approve(), None)
+
+
 def test_denying_comes_first_where_claude_code_says_so() -> None:
     reader = CardReader(Permission("Bash", {"command": "ls"}, terms=Terms(deny_first=True)))
 

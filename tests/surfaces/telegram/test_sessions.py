@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from desk.hubs import put_session
 from handraise.desk.interface import Refused
-from handraise.model.items import ActionStarted, Said, TurnStarted
+from handraise.model.items import ActionDenied, ActionStarted, Content, Said, TurnStarted
 from handraise.model.sessions import Session
 from handraise.session import records
 from handraise.surfaces.telegram.outgoing import (
@@ -25,6 +26,7 @@ from handraise.surfaces.telegram.outgoing import (
     SendText,
     Undeliverable,
 )
+from handraise.surfaces.telegram.people import Member
 from handraise.surfaces.telegram.session_side import SessionLink
 from surfaces.telegram.session_bed import (
     ANA,
@@ -456,3 +458,84 @@ async def test_a_session_that_is_gone_is_forgotten(bed: SessionBed) -> None:
     bed.ledger.rows["s_gone", PRIVATE] = SessionLink("s_gone", PRIVATE)
     async with bed.running():
         assert ("s_gone", PRIVATE) not in bed.ledger.rows
+
+
+def denied(command: str, *, minutes: int | None = 60) -> tuple[Content, ...]:
+    until = None if minutes is None else NOON + timedelta(minutes=minutes)
+    return (
+        TurnStarted(1),
+        ActionStarted("toolu_1", "command", command[:20], "Bash", {"command": command}),
+        ActionDenied("toolu_1", command[:20], "Bash", "Auto mode's check denied this: no", "classifier", until),
+    )
+
+
+async def press_calmly(bed: SessionBed, label: str, member: Member = ANA) -> str:
+    """Like someone who tries again if it was too early."""
+    for _ in range(10):
+        bed.pass_by(2)
+        if (sentence := await bed.press(label, member)) != "This just appeared. Tap again.":
+            return sentence
+    raise AssertionError(f"{label!r} never counted")
+
+
+async def test_a_denied_call_is_shown_whole_and_one_person_allows_it_by_two_presses(bed: SessionBed) -> None:
+    async with bed.running():
+        session = await started(bed, GROUP)
+        command = f"echo {'x' * 300} \u202e; curl example.com"
+        await bed.publish(session, *denied(command))
+        shown = await bed.outbox.message("Denied without asking. Auto mode's check denied this: no")
+        assert f"{'x' * 300} ⟨U+202E⟩; curl example.com" in shown.content.text
+
+        assert await bed.press("Allow it…", CY) == "Requires the approver role (you are a viewer)."
+        assert await bed.press("Allow it…", BO) == "Press again to confirm."
+        question = await bed.outbox.message("bo: allow exactly this call, once?")
+        assert question.reply_to == 77
+        assert await bed.press("Allow this call once", BO) == "This just appeared. Tap again."
+        assert await bed.press("Allow this call once", ANA) == "Someone else was asked. Press “Allow it…” yourself."
+        assert [act for act in bed.acts if act[1] == "allow"] == []
+        assert (
+            await press_calmly(bed, "Allow this call once", BO)
+            == "bo allowed one retry. Waiting for Claude to try again."
+        )
+        assert bed.last() == ("bo", "allow", session, "toolu_1")
+
+
+async def test_a_denied_call_can_stay_denied_and_a_refusal_is_told(bed: SessionBed) -> None:
+    async with bed.running():
+        session = await started(bed)
+        await bed.publish(session, *denied("curl example.com"))
+        await bed.outbox.message("Denied without asking.")
+        await bed.press("Allow it…")
+        await bed.outbox.message("allow exactly this call")
+        assert await bed.press("Keep it denied") == "It stays denied."
+        await bed.press("Allow it…")
+        bed.refusal = Refused("It is too late to allow this call.")
+        assert await press_calmly(bed, "Allow this call once") == "It is too late to allow this call."
+        assert [act for act in bed.acts if act[1] == "allow"] == []
+
+
+@pytest.mark.parametrize(
+    ("contents", "sentence"),
+    [
+        (denied("x\n" * 4000), "This call is too long to show here."),
+        (denied("curl example.com")[2:], "This call is too long to show here."),
+        (denied("curl example.com", minutes=0), "Denied without asking."),
+    ],
+    ids=["too long", "unknown input", "too late"],
+)
+async def test_what_cannot_be_shown_or_allowed_has_no_button(
+    bed: SessionBed, contents: tuple[Content, ...], sentence: str
+) -> None:
+    async with bed.running():
+        session = await started(bed)
+        await bed.publish(session, *contents)
+        assert (await bed.outbox.message(sentence)).keyboard == ()
+
+
+async def test_a_denial_that_is_somebodys_decision_is_no_message_of_its_own(bed: SessionBed) -> None:
+    async with bed.running():
+        session = await started(bed)
+        await bed.publish(session, *denied("curl example.com", minutes=None))
+        await bed.publish(session, turn_ended("Done."))
+        await bed.outbox.message("Done.")
+        assert not any("Denied without asking" in each for each in bed.outbox.texts)

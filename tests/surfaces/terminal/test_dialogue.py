@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from handraise.model import fit
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Filled, Outline, Revise
-from handraise.model.asks import Body, Form, Permission, Plan, Question
+from handraise.model.asks import Body, Form, Permission, Plan, Question, Terms
 from handraise.surfaces.terminal.dialogue import Dialogue, Edit, PutAside, Send, edited, not_sent, press
 from surfaces.terminal.asked import ADDRESS, DATABASE, NAME, NPM, PLAN, TWO_QUESTIONS, dialogue, play
 
@@ -103,6 +103,27 @@ def test_a_place_that_is_not_offered_stays_empty() -> None:
     assert [row.digit for row in dialogue(ADDRESS).step.rows] == [4, 5, 6]
     for key in "2379":
         assert play(bare, key) == (bare, None)
+
+
+def test_where_denying_comes_first_enter_denies_and_no_key_allows() -> None:
+    strict = Terms(deny_first=True)
+    for body, refusal in (
+        (Permission("Bash", {"command": "ls"}, terms=strict), "deny"),
+        (Plan("# A", strict), "revise"),
+    ):
+        asked = dialogue(body)
+        assert asked.pointer is not None
+        assert asked.step.rows[asked.pointer].name == refusal
+        for key in "asweyp12347":
+            moved, effect = play(asked, key, key)
+            assert effect is None
+            assert moved.pointer is None or moved.step.rows[moved.pointer].weight == "refuse"
+    changed = edited(
+        play(dialogue(Permission("Bash", {"command": "ls"}, terms=strict)), "down", "down", "down", "enter")[0], "id"
+    )
+    assert changed.step.name == "edited"
+    assert play(changed, "a", "1")[1] is None
+    assert isinstance(play(changed, "enter")[1], Edit)
 
 
 def test_the_scope_is_spelled_out() -> None:

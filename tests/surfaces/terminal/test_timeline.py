@@ -201,19 +201,35 @@ def test_an_edited_action_shows_what_runs_and_who_edited_it() -> None:
 def test_a_denied_action_has_a_number_its_reason_and_how_to_allow_it() -> None:
     timeline = Timeline(directory="/work")
     until = NOON + timedelta(hours=1)
-    timeline.receive(item(ActionStarted("t", "command", "up", "Bash", {})), 90)
+    command = {"command": f"up {'x' * 200} \u202e;rm", "description": "Tidy"}
+    timeline.receive(item(ActionStarted("t", "command", "up", "Bash", command)), 90)
     timeline.receive(item(ActionChecked("t", True)), 90)
     assert lines(timeline.under_way(NOON, 90)) == ["◌ $ up · being checked"]
 
     denied = ActionDenied("t", "up", "Bash", "Auto mode's check denied this: \x1b[2Jno", "classifier", until)
-    first, reason, hint = lines(timeline.receive(item(denied), 90))
+    first, reason, *shown, hint = lines(timeline.receive(item(denied), 90))
 
     assert first == "✗ 1. $ up"
     assert "\x1b" not in reason
+    # All of it: what is allowed is exactly this.
+    assert "x" * 200 in "".join(row.strip(" │↪┊") for row in shown)
+    assert any("⟨U+202E⟩;rm" in row for row in shown)
+    assert any("Tidy" in row for row in shown)
     assert "type /allow 1" in hint
     assert timeline.under_way(NOON, 90) == []
     assert timeline.receive(item(ActionEnded("t", "command", "up", False, "much\ntext")), 90) == []
     assert (timeline.denied_number(1), timeline.denied_number(0), timeline.denied_number(2)) == ("t", None, None)
+
+
+def test_a_denied_action_that_was_not_shown_whole_cannot_be_allowed_here() -> None:
+    until = NOON + timedelta(hours=1)
+    for started in (ActionStarted("t", "command", "up", "Bash", {"command": "x\n" * 99}), None):
+        timeline = Timeline()
+        if started is not None:
+            timeline.receive(item(started), 90)
+        *_, hint = lines(timeline.receive(item(ActionDenied("t", "up", "Bash", "No.", "classifier", until)), 90))
+        assert "Use the page" in hint
+        assert timeline.denied_number(1) is None
 
 
 def test_what_became_of_a_denied_action_is_one_line() -> None:

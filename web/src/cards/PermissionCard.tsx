@@ -6,7 +6,7 @@ import { Unfolds } from "../parts/Folded";
 import { Quoted } from "../parts/Quoted";
 import { useDraft } from "../store/drafts";
 import { t } from "../texts";
-import { choiceOf, type Acting } from "./acting";
+import { choiceOf, refusesFirst, type Acting } from "./acting";
 import { Bar, Choice, Control, forAll, nameOf } from "./Bar";
 import { EditForm, useEdit, type Edited } from "./EditInput";
 import { EvidenceList } from "./Evidence";
@@ -84,11 +84,13 @@ function usePermissionKeys({ ask, choose, disabled, all }: PermissionProps, { st
 
 function DecideBar({ ask, hand, choose, disabled, all, decision }: PermissionProps & { decision: Decision }) {
   const once = choiceOf(ask, "once");
+  const allow = <Choice hand={hand} choice={once} all={all} tag={refusesFirst(ask) ? "" : "primary"} disabled={disabled} does={() => choose(once)} />;
   return (
     <>
       <Bar hand={hand}>
-        <Choice hand={hand} choice={once} all={all} tag="primary" disabled={disabled} does={() => choose(once)} />
+        {refusesFirst(ask) || allow}
         <Choice hand={hand} choice={choiceOf(ask, "deny")} all={all} tag="danger" disabled={disabled} does={decision.deny(false)} />
+        {refusesFirst(ask) && allow}
         <Choice hand={hand} choice={choiceOf(ask, "edit")} disabled={disabled} does={decision.go("editing")} />
       </Bar>
       {!all && <Longer ask={ask} hand={hand} disabled={disabled} choose={choose} />}
@@ -98,10 +100,14 @@ function DecideBar({ ask, hand, choose, disabled, all, decision }: PermissionPro
 
 function ReviewBar({ ask, hand, disabled, all, decision }: PermissionProps & { decision: Decision }) {
   const { edit, go, deny, allowEdited } = decision;
+  const last = refusesFirst(ask);
+  const label = forAll(t("page.card.allow_edited"), all);
+  const allow = <Control hand={hand} name="a" label={label} tag={last ? "" : "primary"} disabled={disabled || edit.input === null} does={allowEdited} shown={last ? null : "a"} />;
   return (
     <Bar hand={hand}>
-      <Control hand={hand} name="a" label={forAll(t("page.card.allow_edited"), all)} tag="primary" disabled={disabled || edit.input === null} does={allowEdited} />
+      {last || allow}
       <Choice hand={hand} choice={choiceOf(ask, "deny")} all={all} tag="danger" disabled={disabled} does={deny(false)} />
+      {last && allow}
       <Control hand={hand} name="e" label={t("page.card.edit_again")} disabled={disabled} does={go("editing")} />
       <Control hand={hand} name="cancel" label={t("page.cancel")} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
     </Bar>

@@ -9,7 +9,7 @@ import { useDraft } from "../store/drafts";
 import { fromField, toField } from "../text/editing";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
-import { choiceOf, type Acting } from "./acting";
+import { choiceOf, refusesFirst, type Acting } from "./acting";
 import { Bar, Choice, Control, forAll, nameOf } from "./Bar";
 import { Changes } from "./EditInput";
 import { useKeys } from "./keys";
@@ -79,12 +79,19 @@ function usePlanKeys({ ask, choose, disabled }: PlanProps, step: Signal<PlanStep
 function PlanBar({ ask, hand, choose, disabled, all, step, approve }: PlanProps & { step: Signal<PlanStep>; approve: (name: string) => () => void }) {
   const outline = choiceOf(ask, "outline");
   const go = (next: PlanStep) => () => (step.value = next);
+  const last = refusesFirst(ask);
+  const approvals = (
+    <>
+      <Choice explained hand={hand} choice={choiceOf(ask, "approve")} all={all} tag={last ? "" : "primary"} disabled={disabled} does={approve("approve")} />
+      <Choice explained hand={hand} choice={choiceOf(ask, "free")} all={all} disabled={disabled} does={approve("free")} />
+    </>
+  );
   return (
     <Bar hand={hand} tag="explained">
-      <Choice explained hand={hand} choice={choiceOf(ask, "approve")} all={all} tag="primary" disabled={disabled} does={approve("approve")} />
-      <Choice explained hand={hand} choice={choiceOf(ask, "free")} all={all} disabled={disabled} does={approve("free")} />
+      {last || approvals}
       <Choice hand={hand} choice={choiceOf(ask, "revise")} disabled={disabled} does={go("revising")} />
       <Choice hand={hand} choice={outline} all={all} disabled={disabled} does={() => choose(outline)} />
+      {last && approvals}
       <Choice hand={hand} choice={choiceOf(ask, "edit")} disabled={disabled} does={go("editing")} />
     </Bar>
   );

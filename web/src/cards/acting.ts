@@ -20,3 +20,8 @@ export interface Acting {
 export function choiceOf(ask: Ask, act: string): CardChoice | undefined {
   return ask.card.choices.find((each) => each.act === act);
 }
+
+/** Whether the hub puts refusing first: then nothing that grants is the obvious button. */
+export function refusesFirst(ask: Ask): boolean {
+  return ask.card.choices[0]?.weight === "refuse";
+}

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from handraise.model import fit
 from handraise.model.answers import Answer, Misfit
-from handraise.model.asks import Ask, terms_of
+from handraise.model.asks import Ask, Plan, terms_of
 from handraise.model.intent import Act, Weight, attend
 from handraise.present.flows import flow_of
 from handraise.present.steps import FREE_TEXT, AskFlow, Row, Step, StepInput
@@ -86,7 +86,11 @@ def needs_confirming(ask: Ask, flow: AskFlow, step: Step, row: Row) -> bool:
     """Whether one press isn't enough: not everything is in the message, it is risky, or it holds for longer."""
     if row.weight != "grant":
         return False
-    if row.name in _LASTING or row.name.startswith("suggestion ") or terms_of(ask.body).is_strict:
+    terms = terms_of(ask.body)
+    # Every plan needs a person: its card is made for that, and one press on it isn't too few.
+    if terms.deny_first or (terms.is_strict and not isinstance(ask.body, Plan)):
+        return True
+    if row.name in _LASTING or row.name.startswith("suggestion "):
         return True
     return flow.card.risk.level == "high" or not layout_of(ask, flow, step).is_whole
 

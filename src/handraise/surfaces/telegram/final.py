@@ -9,11 +9,13 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from handraise.model.items import Notice, SessionEnded
+from handraise.present.evidence import evidence_of_call
 from handraise.present.headlines import clipped, one_line
 from handraise.present.states import ending_in_words
 from handraise.surfaces.telegram.formatted import EMPTY, LONGEST, Formatted, bold, italic, join, split, units
+from handraise.surfaces.telegram.layout import shown_evidence
 from handraise.surfaces.telegram.markdown import from_markdown
-from handraise.surfaces.telegram.progress import Alert, ProgressOutcome, SessionOver, TurnOver
+from handraise.surfaces.telegram.progress import Alert, CallDenied, ProgressOutcome, SessionOver, TurnOver
 from handraise.texts import span, t
 
 MOST_PARTS = 4
@@ -64,6 +66,8 @@ class FinalAnswer(Struct, frozen=True):
     mentions: tuple[str, ...] = ()
     """Paths of files that the answer shows or links to, as Claude wrote them."""
     silent: bool = False
+    allows: str = ""
+    """The denied action that a button below the last message allows; empty if there is none."""
 
 
 def final_answer(outcome: ProgressOutcome, title: str) -> FinalAnswer:
@@ -75,6 +79,8 @@ def final_answer(outcome: ProgressOutcome, title: str) -> FinalAnswer:
             return _of_session(ended, title)
         case Alert(notice=notice):
             return _of_notice(notice, title)
+        case CallDenied():
+            return _of_denial(outcome, title)
 
 
 def mentioned_files(text: str) -> tuple[str, ...]:
@@ -123,6 +129,21 @@ def _of_notice(notice: Notice, title: str) -> FinalAnswer:
     mark = "🚨" if notice.level == "alarm" else "⚠️"
     text = f"{mark} {one_line(notice.text)}"
     return FinalAnswer(tuple(split(join("\n", (bold(clipped(one_line(title), _TITLE)), text)))))
+
+
+def _of_denial(outcome: CallDenied, title: str) -> FinalAnswer:
+    """Only what is shown whole can be allowed from here."""
+    denied = outcome.denied
+    head = bold(clipped(one_line(title), _TITLE))
+    reason = Formatted(t("telegram.session.denied_call", reason=one_line(denied.reason)))
+    if outcome.input is not None:
+        shown = [shown_evidence(each) for each in evidence_of_call(denied.tool, outcome.input)]
+        name = bold(one_line(denied.tool))
+        whole = join("\n\n", (join("\n", (head, reason)), name, *shown, t("telegram.session.allow_hint")))
+        if whole.units <= LONGEST:
+            return FinalAnswer((whole,), allows=denied.action)
+    elsewhere = t("telegram.session.allow_elsewhere")
+    return FinalAnswer(tuple(split(join("\n", (head, reason, one_line(denied.title), elsewhere)))))
 
 
 def _without_long_code(text: str) -> tuple[str, list[AnswerFile]]:

@@ -136,20 +136,8 @@ def short_label(row: Row) -> str:
             return row.label
 
 
-def _pieces(card: Card, step: Step) -> Iterable[_Paragraph]:
-    yield _Paragraph(bold(marked(step.sentence)), "headline.txt")
-    for number, each in enumerate(card.evidence, 1):
-        yield _Paragraph(_shown(each), _FILES.get(each.kind) or f"{each.kind}-{number}.txt")
-    if card.why:
-        yield _Paragraph(italic(marked(one_line(card.why))), "reason.txt")
-    if card.risk.reason and not any(each.kind == "warning" for each in card.evidence):
-        yield _Paragraph(_warned(card.risk.reason), "risk.txt")
-    choices = described(step.rows)
-    if choices.text:
-        yield _Paragraph(choices, "choices.txt")
-
-
-def _shown(each: Evidence) -> Formatted:
+def shown_evidence(each: Evidence) -> Formatted:
+    """One piece of evidence, whole."""
     text = sealed_lines(each.text).strip("\n")
     match each.kind:
         case "command" | "diff" | "input":
@@ -165,6 +153,19 @@ def _shown(each: Evidence) -> Formatted:
             return _warned(text)
         case _:
             assert_never(each.kind)
+
+
+def _pieces(card: Card, step: Step) -> Iterable[_Paragraph]:
+    yield _Paragraph(bold(marked(step.sentence)), "headline.txt")
+    for number, each in enumerate(card.evidence, 1):
+        yield _Paragraph(shown_evidence(each), _FILES.get(each.kind) or f"{each.kind}-{number}.txt")
+    if card.why:
+        yield _Paragraph(italic(marked(one_line(card.why))), "reason.txt")
+    if card.risk.reason and not any(each.kind == "warning" for each in card.evidence):
+        yield _Paragraph(_warned(card.risk.reason), "risk.txt")
+    choices = described(step.rows)
+    if choices.text:
+        yield _Paragraph(choices, "choices.txt")
 
 
 def _warned(text: str) -> Formatted:
@@ -190,7 +191,7 @@ def _of_pieces(pieces: Sequence[_Paragraph]) -> CardLayout:
 
 def _of_plan(card: Card, choices: Formatted) -> CardLayout:
     """In as many messages as it needs."""
-    notes = [_shown(each) for each in card.evidence if each.kind == "warning"]
+    notes = [shown_evidence(each) for each in card.evidence if each.kind == "warning"]
     plan = next(each.text for each in card.evidence if each.kind == "plan")
     headline, text = bold(marked(card.headline)), sealed_lines(plan).strip("\n")
     room = ROOM - choices.units - 2

@@ -1,6 +1,7 @@
 """The progress of one session as one message: what Claude does, its last lines, and for how long. Pure."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -71,7 +72,15 @@ class Alert(Struct, frozen=True):
     notice: Notice
 
 
-ProgressOutcome = TurnOver | SessionOver | Alert
+class CallDenied(Struct, frozen=True):
+    """Claude Code denied a call without asking, and a person may allow it. `input` is None if it isn't known."""
+
+    cursor: int
+    denied: ActionDenied
+    input: dict[str, Any] | None
+
+
+ProgressOutcome = TurnOver | SessionOver | Alert | CallDenied
 
 
 class EditPace(Struct, frozen=True):
@@ -110,6 +119,7 @@ class _Step(Struct, frozen=True):
     tool: str
     is_ask: bool
     nested: bool
+    input: dict[str, Any]
 
 
 class Progress(Struct):
@@ -141,6 +151,8 @@ class Progress(Struct):
             case Notice(level=level, text=text):
                 self.note = one_line(text)
                 return Alert(item.cursor, content) if level in _SERIOUS else None
+            case ActionDenied():
+                return self._denied(content, item.cursor)
             case TurnStarted():
                 self._open(item.at)
                 self.phase = "working"
@@ -174,20 +186,25 @@ class Progress(Struct):
                 self._text = text
             case ActionStarted(action=action, tool=tool, parent=parent):
                 title = doing(tool, content.title)
-                self._running[action] = _Step(title, tool, tool in _ASKS, parent is not None)
+                self._running[action] = _Step(title, tool, tool in _ASKS, parent is not None, content.input)
             case ActionChanged(action=action, title=title) if action in self._running:
                 step = self._running[action]
                 edited = t("card.doing.edited", title=doing(step.tool, title), name=content.by.name)
                 self._running[action] = replace(step, title=edited)
-            case ActionDenied(action=action, title=title, tool=tool, reason=reason):
-                self._running.pop(action, None)
-                self._finish("✗", t("telegram.session.denied", title=doing(tool, title), reason=reason))
             case ActionEnded(action=action, ok=ok):
                 step_ended = self._running.pop(action, None)
                 if step_ended is not None and not step_ended.is_ask:
                     self._finish("✓" if ok else "✗", step_ended.title)
             case _:
                 pass
+
+    def _denied(self, denied: ActionDenied, cursor: int) -> CallDenied | None:
+        step = self._running.pop(denied.action, None)
+        title = doing(denied.tool, denied.title)
+        self._finish("✗", t("telegram.session.denied", title=title, reason=denied.reason))
+        if denied.allowable_until is None:
+            return None
+        return CallDenied(cursor, denied, step.input if step is not None else None)
 
     def _people(self, content: Said | SaidTaken | AskOpened | AskSettled, at: datetime) -> None:
         match content:

@@ -187,8 +187,11 @@ class SessionActs:
         content = SendText(message.place, Formatted(text), keyboard, reply_to)
         self.tools.outbox.put(content, priority="reply", follows=True)
 
-    def send(self, place: ChatPlace, content: Formatted, keyboard: Keyboard = ()) -> "Future[SendResult]":
-        return self.tools.outbox.put(SendText(place, content, keyboard), priority="reply", follows=True)
+    def send(
+        self, place: ChatPlace, content: Formatted, keyboard: Keyboard = (), *, reply_to: int | None = None
+    ) -> "Future[SendResult]":
+        message = SendText(place, content, keyboard, reply_to)
+        return self.tools.outbox.put(message, priority="reply", follows=True)
 
     def edit(self, press: IncomingPress, text: str) -> None:
         """The buttons go, so that nobody presses them again."""

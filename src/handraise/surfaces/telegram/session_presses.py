@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from functools import partial
 
 from handraise.desk.interface import DeskError, SessionSummary
+from handraise.model.intent import Act, attend
 from handraise.model.tokens import Role
 from handraise.surfaces.telegram import session_texts
 from handraise.surfaces.telegram.formatted import Formatted
@@ -14,11 +16,14 @@ from handraise.surfaces.telegram.people import Member
 from handraise.surfaces.telegram.progress_message import INTERRUPT
 from handraise.surfaces.telegram.session_acts import KEEP, RESUME, STOP, SessionActs, check_role
 from handraise.surfaces.telegram.session_commands import MODE, PICK
-from handraise.surfaces.telegram.session_view import SessionView
+from handraise.surfaces.telegram.session_view import ALLOW, SessionView
 from handraise.surfaces.telegram.session_views import opened_link
 from handraise.texts import t
 
 ASK_STOP = "session.ask_stop"
+ALLOW_ONCE = "session.allow_once"
+KEEP_DENIED = "session.keep_denied"
+_MOST_QUESTIONS = 100
 _PROMPT = 0.7
 """Seconds: what takes longer is confirmed before it is done."""
 
@@ -30,6 +35,8 @@ class SessionPresses:
 
     def __init__(self, acts: SessionActs) -> None:
         self._acts = acts
+        self._asked_at: dict[str, datetime | None] = {}
+        """When each question whether to allow a call arrived; None if it has not."""
         self._handlers: dict[str, tuple[Role, _Handler]] = {
             PICK: ("viewer", self._press_pick),
             INTERRUPT: ("approver", self._press_interrupt),
@@ -38,6 +45,9 @@ class SessionPresses:
             KEEP: ("viewer", self._press_keep),
             RESUME: ("admin", self._press_resume),
             MODE: ("admin", self._press_mode),
+            ALLOW: ("approver", self._press_allow),
+            ALLOW_ONCE: ("approver", self._press_allow_once),
+            KEEP_DENIED: ("viewer", self._press_keep_denied),
         }
 
     async def press(self, member: Member, press: IncomingPress) -> str:
@@ -122,11 +132,65 @@ class SessionPresses:
         self._acts.edit(press, answer)
         return answer
 
+    async def _press_allow(self, member: Member, press: IncomingPress) -> str:
+        """Asks once more: this allows something, and the message above it may have moved under the thumb."""
+        action, _, session = press.argument.partition(" ")
+        await self._acts.session_at(press.place, session)
+        question = f"{member.number} {press.update} {action} {session}"
+        once = await self._acts.button(press.place, t("telegram.session.button.allow_once"), ALLOW_ONCE, question)
+        keep = await self._acts.button(press.place, t("telegram.session.button.keep_denied"), KEEP_DENIED, question)
+        text = Formatted(t("telegram.session.ask_allow", name=member.person.name))
+        self._asked_at[question] = None
+        if len(self._asked_at) > _MOST_QUESTIONS:
+            del self._asked_at[next(iter(self._asked_at))]
+        sending = self._acts.send(press.place, text, ((keep,), (once,)), reply_to=press.message)
+        self._acts.views.spawn(partial(self._note_arrival, question, sending))
+        return t("telegram.session.press_again")
+
+    async def _note_arrival(self, question: str, sending: "asyncio.Future[SendResult]") -> None:
+        await sending
+        if question in self._asked_at:
+            self._asked_at[question] = self._acts.tools.clock()
+
+    async def _press_allow_once(self, member: Member, press: IncomingPress) -> str:
+        asked, _, action, session = press.argument.split(" ", 3)
+        await self._acts.session_at(press.place, session)
+        if asked != str(member.number):
+            # Two presses are two looks of one person.
+            return t("telegram.session.allow_yourself")
+        if not self._is_meant(press.argument):
+            return t("telegram.press.early")
+        allowing = partial(self._acts.tools.desk_of(member).allow_denied, session, action)
+        answer = await self._promptly(press.place, allowing, t("card.denial.allowed", who=member.person.name))
+        self._asked_at.pop(press.argument, None)
+        self._acts.edit(press, answer)
+        return answer
+
+    def _is_meant(self, question: str) -> bool:
+        """Whether the question was there for a moment. One from before a restart was."""
+        if question not in self._asked_at:
+            return True
+        arrived = self._asked_at[question]
+        if arrived is None:
+            return False
+        attention = attend("telegram", _milliseconds(arrived), seen=True)
+        return attention.judge(Act("grant", _milliseconds(self._acts.tools.clock()))) == "meant"
+
+    async def _press_keep_denied(self, _member: Member, press: IncomingPress) -> str:
+        self._asked_at.pop(press.argument, None)
+        sentence = t("telegram.session.kept_denied")
+        self._acts.edit(press, sentence)
+        return sentence
+
     async def _promptly(self, place: ChatPlace, doing: Callable[[], Awaitable[object]], sentence: str) -> str:
         """The sentence, or why it can't be done; if that takes long, the reason follows as a message."""
         act = _PromptAct(doing, lambda problem: self._acts.send(place, Formatted(problem)))
         self._acts.views.spawn(act.run)
         return await act.problem_soon() or sentence
+
+
+def _milliseconds(at: datetime) -> int:
+    return int(at.timestamp() * 1000)
 
 
 class _PromptAct:

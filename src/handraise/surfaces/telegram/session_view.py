@@ -8,15 +8,17 @@ from contextlib import suppress
 
 from handraise.model.items import Item, Preview
 from handraise.surfaces.telegram.files import read_mentioned
-from handraise.surfaces.telegram.final import AnswerFile, final_answer
+from handraise.surfaces.telegram.final import AnswerFile, FinalAnswer, final_answer
 from handraise.surfaces.telegram.formatted import Formatted
 from handraise.surfaces.telegram.link_record import LinkRecord
 from handraise.surfaces.telegram.outgoing import (
     Blocked,
+    Button,
     ChatPlace,
     CloseTopic,
     CreateTopic,
     Doubtful,
+    Keyboard,
     Migrated,
     Outgoing,
     RenameTopic,
@@ -27,12 +29,14 @@ from handraise.surfaces.telegram.outgoing import (
     Sent,
     Undeliverable,
 )
-from handraise.surfaces.telegram.progress import Alert, Progress, ProgressOutcome, SessionOver
+from handraise.surfaces.telegram.progress import Alert, CallDenied, Progress, ProgressOutcome, SessionOver
 from handraise.surfaces.telegram.progress_message import ProgressMessage
 from handraise.surfaces.telegram.refusals import is_topic_gone, without_quotes
 from handraise.surfaces.telegram.session_side import SessionLink, SessionTools
 from handraise.texts import t
 
+ALLOW = "session.allow"
+"""What the button below a denied call does."""
 _RETRY_BEATS = 5
 _LAST_WAIT = 3.0
 """How long a hub that stops waits for Telegram to confirm what was sent, in seconds."""
@@ -156,12 +160,22 @@ class SessionView:
             files = [*answer.files, *await self._mentioned(answer.mentions)]
             messages: list[Formatted | AnswerFile] = [*answer.parts, *files]
             silent = answer.silent or self._tools.people.is_silent(self._tools.clock())
-            for content in messages[self.record.detail.parts :]:
-                await self.record.advance(await self._send_surely(content, silent=silent))
+            keyboard = await self._keyboard(outcome, answer)
+            for number, content in enumerate(messages[self.record.detail.parts :], self.record.detail.parts + 1):
+                below = keyboard if number == len(messages) else ()
+                await self.record.advance(await self._send_surely(content, below, silent=silent))
         await self.record.finish(outcome.cursor)
         if isinstance(outcome, SessionOver) and self.record.detail.topic and not self.progress.is_open:
             await self.record.remember(is_closed=True)
             self._put(CloseTopic(self.place))
+
+    async def _keyboard(self, outcome: ProgressOutcome, answer: FinalAnswer) -> Keyboard:
+        """The button that allows a denied call, while that is possible."""
+        until = outcome.denied.allowable_until if isinstance(outcome, CallDenied) and answer.allows else None
+        if until is None or until <= self._tools.clock():
+            return ()
+        data = await self._tools.bind(self.place, ALLOW, f"{answer.allows} {self.session}")
+        return ((Button(t("telegram.session.button.allow"), data),),)
 
     def _mutes(self, outcome: ProgressOutcome) -> bool:
         """An alarm is always heard."""
@@ -179,10 +193,10 @@ class SessionView:
         summary = await self._tools.reading.session(self.session)
         return await asyncio.to_thread(read_mentioned, summary.session.directory, paths)
 
-    async def _send_surely(self, content: Formatted | AnswerFile, *, silent: bool) -> int:
+    async def _send_surely(self, content: Formatted | AnswerFile, keyboard: Keyboard, *, silent: bool) -> int:
         """Until it has arrived, or Telegram refuses it for good; returns its number, or 0."""
         while True:
-            self._delivering = self._tools.outbox.put(self._message(content, silent=silent), priority="reply")
+            self._delivering = self._tools.outbox.put(self._message(content, keyboard, silent=silent), priority="reply")
             result = await asyncio.shield(self._delivering)
             self._delivering = None
             match result:
@@ -216,10 +230,10 @@ class SessionView:
         # A write that was under way may have been cancelled with everything else.
         await self.record.save()
 
-    def _message(self, content: Formatted | AnswerFile, *, silent: bool) -> SendText | SendFile:
+    def _message(self, content: Formatted | AnswerFile, keyboard: Keyboard, *, silent: bool) -> SendText | SendFile:
         if isinstance(content, AnswerFile):
             return SendFile(self.place, content.name, content.data, photo=content.photo, silent=silent)
-        return SendText(self.place, content, reply_to=self.record.detail.reply_to, silent=silent)
+        return SendText(self.place, content, keyboard, reply_to=self.record.detail.reply_to, silent=silent)
 
     async def _recover(self, result: SendResult) -> None:
         match result:

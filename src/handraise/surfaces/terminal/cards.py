@@ -271,7 +271,7 @@ def _permission(body: Permission, dialogue: Dialogue, width: int) -> list[Line]:
 
 def _evidence(dialogue: Dialogue, width: int) -> list[Line]:
     """Everything to decide by, and why the request reached a person."""
-    shown = [row for each in dialogue.flow.card.evidence for row in _piece(each, width)]
+    shown = [row for each in dialogue.flow.card.evidence for row in evidence_rows(each, width)]
     why = dialogue.flow.card.why
     return [*shown, *(wrap(line(("class:dim", one_line(why))), width) if why else [])]
 
@@ -280,11 +280,12 @@ def _notes(dialogue: Dialogue, width: int) -> list[Line]:
     """Notes on a request whose input was edited."""
     notes = [each for each in dialogue.flow.card.evidence if each.kind in ("note", "warning")]
     why = dialogue.flow.card.why
-    shown = [row for each in notes for row in _piece(each, width)]
+    shown = [row for each in notes for row in evidence_rows(each, width)]
     return [*shown, *(wrap(line(("class:dim", one_line(why))), width) if why else [])]
 
 
-def _piece(each: Evidence, width: int) -> Sequence[Line]:
+def evidence_rows(each: Evidence, width: int) -> Sequence[Line]:
+    """One piece of evidence, whole."""
     match each.kind:
         case "diff":
             return _diff(each.text, width)

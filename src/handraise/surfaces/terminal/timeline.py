@@ -4,7 +4,7 @@ Claude's text is indented by two columns; only Handraise writes to the first one
 """
 
 from datetime import datetime
-from typing import assert_never
+from typing import Any, assert_never
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -34,11 +34,13 @@ from handraise.model.tools import names_of
 from handraise.model.usage import UsageLimit
 from handraise.present.actions import doing
 from handraise.present.denials import change_in_words
+from handraise.present.evidence import evidence_of_call
 from handraise.present.harmless import evidence, one_line, prose
 from handraise.present.headlines import clipped, headline
 from handraise.present.outcomes import of_settlement
 from handraise.present.states import ending_in_words
 from handraise.surfaces.terminal import markdown
+from handraise.surfaces.terminal.cards import evidence_rows
 from handraise.surfaces.terminal.lines import BETWEEN, EMPTY, Line, Span, cut, fold, indent, line, wrap
 from handraise.surfaces.terminal.markdown import Growing
 from handraise.texts import clock, span, t
@@ -50,6 +52,8 @@ _ASKS = names_of("question", "plan")
 _LEVELS = {"info": "class:dim", "warning": "class:warning", "error": "class:danger", "alarm": "class:danger bold"}
 """How a notice of each level looks."""
 _GLANCE = 60
+_MOST_ROWS = 60
+"""A denied call that takes more rows isn't shown, and can't be allowed from here."""
 
 
 class RunningAction(Struct, frozen=True):
@@ -63,6 +67,7 @@ class RunningAction(Struct, frozen=True):
     """Its card shows all of it."""
     checking: bool = False
     """Claude Code's automatic check takes long."""
+    input: dict[str, Any] | None = None
 
 
 class Timeline(Struct):
@@ -92,6 +97,8 @@ class Timeline(Struct):
     doing: dict[str, RunningAction] = field(default_factory=dict)
     denied: dict[str, str] = field(default_factory=dict)
     """What Claude Code denied, by action: its title. The number of each is its place."""
+    allowable: set[str] = field(default_factory=set)
+    """The denied actions of which everything was shown."""
     waiting: dict[str, str] = field(default_factory=dict)
     """What was sent to Claude and not received yet."""
     _growing: dict[tuple[str, int], Growing] = field(default_factory=dict)
@@ -107,7 +114,7 @@ class Timeline(Struct):
                 return self._text(content, width)
             case ActionStarted(action=action, parent=parent, tool=tool):
                 title = doing(tool, content.title)
-                self.doing[action] = RunningAction(title, item.at, parent, tool, tool in _ASKS)
+                self.doing[action] = RunningAction(title, item.at, parent, tool, tool in _ASKS, input=content.input)
                 return []
             case ActionChanged():
                 return self._edited(content)
@@ -211,10 +218,15 @@ class Timeline(Struct):
         number, inside = len(self.denied), "  " if content.parent else ""
         first = cut(line(("class:danger", f"✗ {number}. "), inside, self._short(title)), width)
         rows = wrap(line(GUTTER, ("class:warning", one_line(content.reason))), width, 2)
-        if content.allowable_until is not None:
+        if content.allowable_until is None:
+            return [first, *rows]
+        shown = _call(content.tool, begun.input, width) if begun is not None and begun.input is not None else []
+        hint = t("terminal.timeline.allow_elsewhere")
+        if 0 < len(shown) <= _MOST_ROWS:
+            self.allowable.add(content.action)
+            rows += shown
             hint = t("terminal.timeline.allow_hint", number=number, time=clock(content.allowable_until.astimezone()))
-            rows += wrap(line(GUTTER, ("class:dim", hint)), width, 2)
-        return [first, *rows]
+        return [first, *rows, *wrap(line(GUTTER, ("class:dim", hint)), width, 2)]
 
     def _denial(self, content: DenialChanged, width: int) -> list[Line]:
         if content.action not in self.denied:
@@ -224,8 +236,9 @@ class Timeline(Struct):
         return wrap(line(("class:dim", f"· {text}")), width, 2)
 
     def denied_number(self, number: int) -> str | None:
-        """The denied action with this number, as it was shown."""
-        return list(self.denied)[number - 1] if 0 < number <= len(self.denied) else None
+        """The denied action with this number, if everything that it would do was shown."""
+        action = list(self.denied)[number - 1] if 0 < number <= len(self.denied) else None
+        return action if action in self.allowable else None
 
     def _ended(self, content: ActionEnded, at: datetime, width: int) -> list[Line]:
         begun = self.doing.pop(content.action, None)
@@ -330,3 +343,9 @@ def _about(ask: Ask, outcome: str, directory: str | None) -> str:
 
 def _glance(ask: Ask, directory: str | None) -> str:
     return clipped(one_line(headline(ask, directory)), _GLANCE)
+
+
+def _call(tool: str, fields: dict[str, Any], width: int) -> list[Line]:
+    """Everything that a call would do."""
+    shown = (evidence_rows(each, width - 2) for each in evidence_of_call(tool, fields))
+    return indent([row for rows in shown for row in rows], GUTTER)
