@@ -15,6 +15,7 @@ import pytest
 
 from api.served import served
 from handraise.cli.telegram_setup import code_message
+from handraise.model.projects import Options
 from handraise.surfaces.telegram.people import Member, TelegramConfig
 from surfaces.telegram.bot_api import BOT, TOKEN, BotApi, bot_api
 from surfaces.telegram.chats import FakeChat
@@ -282,6 +283,29 @@ async def test_a_running_hub_with_the_same_bot_is_named_by_setup_and_status(tmp_
             )
             code, output, _ = await desk.run("status")
             assert (code, f"hub   The running hub is connected as @{BOT.username}." in output) == (0, True)
+
+
+async def test_a_project_must_exist_whether_or_not_a_hub_is_running(tmp_path: Path) -> None:
+    async with at_a_desk(tmp_path) as desk:
+        missing = "Error: Unknown project: shpo."
+        advice = "There are no projects yet. Start the hub and add one: handraise project add"
+        assert await desk.run("setup", "--project", "shpo") == (1, "", f"{missing} {advice}\n")
+
+        async with served(tmp_path) as hub:
+            for name in ("shop", "blog"):
+                (tmp_path / name).mkdir()
+                await hub.up.hub.desk.add_project(str(tmp_path / name), name, Options())
+            assert await desk.run("setup", "--project", "shpo") == (1, "", f"{missing} Projects: blog, shop.\n")
+
+        assert await desk.run("setup", "--project", "shpo") == (1, "", f"{missing} Projects: blog, shop.\n")
+        assert desk.config.read_text() == SETTINGS
+        ana = desk.api.someone(1001, "Ana")
+        desk.start("setup", "--project", "shop", "--api", desk.api.base, "--yes")
+        await desk.sees("Token: ")
+        desk.type(TOKEN)
+        ana.write(f"/start {await desk.code()}")
+        assert await desk.end() == 0
+        assert "routes = {shop = 1001}" in desk.section()
 
 
 async def test_what_cannot_be_merged_is_printed_instead(tmp_path: Path) -> None:

@@ -97,3 +97,16 @@ def test_hidden_characters_are_marked_wherever_they_come_from() -> None:  # less
         "ana allowed `rm ⟨U+202E⟩ˋxˋ`"
     )
     assert of(NPM, Withdrawn("a\u202eb\nc", NOON)).text == "No longer needed: a⟨U+202E⟩b c"
+
+
+@pytest.mark.parametrize(
+    ("body", "answer", "text"),
+    [
+        (NPM, Deny("Use `make`"), "denied `npm test`: “Use ˋmakeˋ”"),
+        (PLAN, Revise("Mind `a.py`"), "sent the plan back: “Mind ˋa.pyˋ”"),
+        (WHICH, Choices((Choice(text="`both`"),)), "answered: ˋbothˋ"),
+    ],
+)
+def test_backquotes_in_a_persons_words_are_never_taken_for_ours(body: Body, answer: Answer, text: str) -> None:
+    answered = Answered(answer, Person("a`n`a"), "web", NOON)
+    assert of(body, answered) == CardOutcome(f"aˋnˋa {text}", f"You {text}")

@@ -16,7 +16,10 @@ from handraise.demo.pieces import Scripted
 from handraise.hub.hub import Hub
 from handraise.model.items import TurnEnded
 from handraise.model.projects import Options
+from handraise.model.rules import Rule
 from handraise.surfaces.telegram.bot import SOURCE, TelegramBot
+from handraise.surfaces.telegram.client import DEADLINE as CALL_DEADLINE
+from handraise.surfaces.telegram.outgoing import ChatPlace
 from handraise.surfaces.telegram.people import Member, TelegramConfig
 from handraise.surfaces.telegram.sessions import TelegramSessions
 from handraise.texts import t
@@ -53,6 +56,7 @@ class TelegramHouse:
     api: BotApi
     clock: ShiftedClock
     ana: Someone
+    team: FakeChat | None = None
 
     @property
     def chat(self) -> FakeChat:
@@ -105,20 +109,38 @@ class TelegramHouse:
 
 
 @asynccontextmanager
-async def telegram_house(tmp: Path, script: Scripted) -> AsyncIterator[TelegramHouse]:
-    async with bot_api(pace=PACE) as api, house(tmp, script) as (home, hub):
-        (home.tmp / "home" / ".claude.json").write_text(json.dumps({"mcpServers": {"forms": forms_server()}}))
+async def telegram_house(
+    tmp: Path,
+    script: Scripted,
+    *,
+    servers: dict[str, Any] | None = None,
+    rules: tuple[Rule, ...] = (),
+    group: str = "",
+    deadline: float = CALL_DEADLINE,
+) -> AsyncIterator[TelegramHouse]:
+    """`group`: the title of a group that gets every card, too."""
+    async with bot_api(pace=PACE) as api, house(tmp, script, rules=rules) as (home, hub):
+        (home.tmp / "home" / ".claude.json").write_text(
+            json.dumps({"mcpServers": servers or {"forms": forms_server()}})
+        )
         ana = api.someone(ANA.number, "Ana")
         ana.start()
+        team = api.group(group, ana) if group else None
         await hub.desk.add_project(str(home.work), "work", Options())
         clock = ShiftedClock()
-        config = TelegramConfig(TOKEN, (ANA,), api=api.base)
-        async with make_bot(hub, config, tmp / "telegram", clock):
-            yield TelegramHouse(home, hub, api, clock, ana)
+        chats = (ChatPlace(ana.number), ChatPlace(team.number)) if team else ()
+        config = TelegramConfig(TOKEN, (ANA,), chats, api=api.base)
+        async with make_bot(hub, config, tmp / "telegram", clock, deadline=deadline):
+            yield TelegramHouse(home, hub, api, clock, ana, team)
 
 
 def make_bot(
-    hub: Hub, config: TelegramConfig, folder: Path, clock: ShiftedClock, second: float = 1 / PACE
+    hub: Hub,
+    config: TelegramConfig,
+    folder: Path,
+    clock: ShiftedClock,
+    second: float = 1 / PACE,
+    deadline: float = CALL_DEADLINE,
 ) -> TelegramBot:
     """`second` is how long one of Telegram's seconds takes."""
     side = partial(TelegramSessions, beat=second)
@@ -132,6 +154,7 @@ def make_bot(
         "http://127.0.0.1:8420",
         side,
         second=second,
+        deadline=deadline,
     )
 
 

@@ -62,6 +62,8 @@ def setup(
 
     wishes = SetupWishes(state_folder(state), _address(api), token_file, role, project, yes, timeout)
     try:
+        if project is not None:
+            _check_project(wishes.state, project)
         TelegramSetup(wishes, WrittenTelegram(os.environ)).run()
     except SettingsRefused as error:
         raise click.ClickException(str(error)) from error
@@ -137,6 +139,24 @@ def _bot(api: str | None) -> "tuple[TelegramSettings, TelegramApi]":
         raise click.ClickException("There is no bot yet. Run: handraise telegram setup")
     texts.use(settings.language)
     return settings.telegram, TelegramApi(token, _address(api) or settings.telegram.api)
+
+
+def _check_project(state: Path, name: str) -> None:
+    """Raises ClickException if there is no such project."""
+    from handraise.cli.known_projects import known_projects
+    from handraise.store.interface import StoreError
+
+    try:
+        names = known_projects(state, os.environ)
+    except StoreError as error:
+        raise click.ClickException(str(error)) from error
+    if name in names:
+        return
+    if names:
+        raise click.ClickException(f"Unknown project: {name}. Projects: {', '.join(names)}.")
+    raise click.ClickException(
+        f"Unknown project: {name}. There are no projects yet. Start the hub and add one: handraise project add"
+    )
 
 
 def _address(api: str | None) -> str | None:

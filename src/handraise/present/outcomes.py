@@ -74,7 +74,7 @@ def _answered(ask: Ask, answer: Answer, who: str, side: _Side, directory: str | 
         case Approve(plan=str()):
             return t("card.outcome.edited", outcome=line)
         case Deny(message=message) | Revise(message=message) if message.strip():
-            return t("card.outcome.reason", outcome=line, reason=one_line(message))
+            return t("card.outcome.reason", outcome=line, reason=quoted(message))
         case _:
             return line
 
@@ -106,14 +106,14 @@ def _verb(ask: Ask, answer: Answer) -> str:
 def _what(ask: Ask, answer: Answer, directory: str | None) -> str:
     if not isinstance(answer, Choices):
         return subject(ask, directory)
-    each = (", ".join([*choice.labels, *([choice.text] if choice.text else [])]) for choice in answer.answers)
+    each = (", ".join([*choice.labels, *([quoted(choice.text)] if choice.text else [])]) for choice in answer.answers)
     return one_line(" · ".join(each))
 
 
 def _name(by: Actor) -> str:
     match by:
         case Person(name=name):
-            return one_line(name)
+            return quoted(name)
         case ByRule():
             return t("card.who.rule")
         case TheHub():

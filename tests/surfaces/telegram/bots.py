@@ -35,6 +35,7 @@ ANA = Member(1001, "ana", "admin")
 BO = Member(1002, "bo", "approver")
 CY = Member(1003, "cy", "viewer")
 NEVER_SEEN = 4711
+_DELIVERIES = "SELECT is_closed FROM deliveries WHERE ask = ?"
 
 
 class SettableClock:
@@ -192,6 +193,10 @@ class BotRig:
         found = "SELECT 1 FROM card_messages WHERE chat = ? AND message = ?"
         return bool(self._rows(found, (message.chat.number, message.number)))
 
+    def deliveries(self, ask: str) -> list[str]:
+        """Whether the bot is done with an ask's card, for each place that has it."""
+        return ["closed" if each[0] else "open" for each in self._rows(_DELIVERIES, (ask,))]
+
     def configure(self, **settings: Any) -> None:
         """For the next bot."""
         self.config = replace(self.config, **settings)
@@ -200,7 +205,7 @@ class BotRig:
         if self._ledger:
             self._ledger.close()
 
-    def _rows(self, query: str, values: tuple[int, ...]) -> list[Any]:
+    def _rows(self, query: str, values: tuple[int | str, ...]) -> list[Any]:
         if self._ledger is None:
             self._ledger = apsw.Connection(str(self.folder / "telegram.db"), flags=apsw.SQLITE_OPEN_READONLY)
         return self._ledger.execute(query, values).fetchall()

@@ -64,7 +64,9 @@ class ScriptedOutbox:
         self._changed = asyncio.Condition()
         self._notifications: set[asyncio.Task[None]] = set()
 
-    def put(self, outgoing: Outgoing, *, priority: str, key: str = "") -> asyncio.Future[SendResult]:
+    def put(
+        self, outgoing: Outgoing, *, priority: str, key: str = "", follows: bool = False
+    ) -> asyncio.Future[SendResult]:
         assert priority in ("card", "reply", "progress")
         assert not key or isinstance(outgoing, EditText | SendDraft)
         future: asyncio.Future[SendResult] = asyncio.get_running_loop().create_future()

@@ -13,9 +13,13 @@ from handraise.surfaces.telegram.outgoing import ChatPlace
 from handraise.surfaces.telegram.people import QuietHours
 from handraise.texts import t
 from surfaces.telegram.bot_api import TOKEN
-from surfaces.telegram.bots import NotedSide, rigged
+from surfaces.telegram.bots import BotRig, NotedSide, rigged
+from surfaces.telegram.chats import FakeChat
 from surfaces.telegram.faults import Fault
 
+LONG_COMMAND = Permission("Bash", {"command": "\n".join(f"echo {at}" * 9 for at in range(200))})
+FIRST_LINE = "echo 0" * 9 + " …"
+NO_FILES = "Bad Request: not enough rights to send documents to the chat"
 LONG_PLAN = Plan("\n\n".join(f"Step {number}: {'word ' * 150}" for number in range(1, 13)))
 
 
@@ -99,9 +103,10 @@ async def test_asks_that_open_and_settle_in_an_outage_are_right_after_it(tmp_pat
         with rig.api.outage():
             await rig.ask("a_2")
             await rig.ask("a_3")
+            await rig.until(lambda: rig.deliveries("a_2") == rig.deliveries("a_3") == ["open"])
             await rig.answer_elsewhere("a_1", Deny())
             await rig.answer_elsewhere("a_2", Deny())
-            await asyncio.sleep(0.1)
+            await rig.until(lambda: rig.deliveries("a_2") == ["closed"])
         await rig.closed(first)
         third = await rig.ana.private.button("Deny")
         await rig.recorded(third)
@@ -260,19 +265,75 @@ async def test_a_deleted_topic_does_not_lose_the_card(tmp_path: Path) -> None:
             assert await rig.press(rig.ana, card, "Deny") == "You denied npm test"
 
 
-async def test_a_group_without_files_is_named_and_gets_a_long_card_when_files_are_allowed(tmp_path: Path) -> None:
+async def test_a_group_without_files_gets_a_shortened_card_that_can_only_be_refused(tmp_path: Path) -> None:
     async with rigged(tmp_path, started=False) as rig:
         chat = rig.api.supergroup("Team", rig.ana)
         rig.configure(chats=(ChatPlace(chat.number),))
+        rig.api.refuse("sendDocument", 400, NO_FILES, 2)
         async with rig.bot() as bot:
-            rig.api.refuse("sendDocument", 400, "Bad Request: not enough rights to send documents to the chat")
-            await rig.ask("a_1", Permission("Bash", {"command": "\n".join(f"echo {at}" * 9 for at in range(200))}))
-            await rig.until(lambda: [each.chat for each in bot.status().chats] == [chat.number])
-            assert chat.from_bot == [], "nothing is offered before all of it was sent"
-            rig.ana.write("/help", chat)
+            await rig.ask("a_1", LONG_COMMAND)
             card = await chat.button("Deny")
+            await rig.recorded(card)
+            assert bot.status().chats == ()
+        async with rig.bot():
+            await rig.ask("a_2", LONG_COMMAND)
+            await rig.recorded(await chat.until(lambda shown: shown[-1] if shown[-1] is not card else None))
+            assert card.labels == [["Deny", "Deny with a reason"], ["Deny and stop"]], "also after a restart"
+            assert "echo 0echo 0" in card.text
+            assert t("telegram.card.no_files") in card.text
+            rig.ana.write("yes, allow it", reply_to=card)
+            await chat.until(lambda shown: shown[-1].text == t("telegram.card.no_files") or None)
+            await rig.press(rig.ana, card, "Deny with a reason")
+            await chat.until(lambda _: "Reply to this message" in card.text or None)
+            rig.ana.write("too long", reply_to=card)
+            await rig.closed(card)
+        assert "ana denied" in card.text
+        assert "too long" in card.text
+        assert rig.api.count("sendDocument") == 0
+
+
+async def test_a_shortened_card_is_whole_when_it_is_shown_again_and_files_are_allowed(tmp_path: Path) -> None:
+    async with rigged(tmp_path, started=False) as rig:
+        chat = rig.api.supergroup("Team", rig.ana)
+        rig.configure(chats=(ChatPlace(chat.number),))
+        rig.api.refuse("sendDocument", 400, NO_FILES, 2)
+        async with rig.bot():
+            await rig.ask("a_1", LONG_COMMAND)
+            await rig.recorded(await chat.button("Deny"))
+            for _ in range(2):
+                await show_again(rig, chat)
+            first, short, whole = [each for each in chat.from_bot if each.buttons]
             assert [each.file.name for each in chat.from_bot if each.file] == ["command.sh"]
-            assert "denied" in await rig.press(rig.ana, card, "Deny")
+            await chat.until(lambda _: all("Allow once" in each.buttons for each in (first, short, whole)) or None)
+            await rig.press(rig.ana, whole, "Allow once")
+            await chat.until(lambda _: "Confirm: Allow once" in whole.buttons or None)
+            assert await rig.press(rig.ana, whole, "Confirm: Allow once") == "You allowed " + FIRST_LINE
+            for each in (first, short, whole):
+                await rig.closed(each)
+
+
+async def show_again(rig: BotRig, chat: FakeChat) -> None:
+    before = chat.last
+    assert await rig.side.tools.show_again(ChatPlace(chat.number)) == 1
+    await rig.api.until(lambda: chat.last is not before and bool(chat.last.buttons))
+    await rig.recorded(chat.last)
+
+
+async def test_a_button_of_a_whole_card_no_longer_grants_once_its_files_are_refused(tmp_path: Path) -> None:
+    async with rigged(tmp_path, started=False) as rig:
+        chat = rig.api.supergroup("Team", rig.ana)
+        rig.configure(chats=(ChatPlace(chat.number),))
+        async with rig.bot():
+            await rig.ask("a_1", LONG_COMMAND)
+            card = await chat.button("Allow once")
+            await rig.recorded(card)
+            allow = card.button("Allow once")["callback_data"]
+            rig.api.refuse("sendDocument", 400, NO_FILES)
+            await rig.side.tools.show_again(ChatPlace(chat.number))
+            await chat.until(lambda _: "Allow once" not in card.buttons or None)
+            rig.calm()
+            assert await rig.ana.press_data(card, allow).toast() == t("telegram.press.stale")
+            assert await rig.state_of("a_1") == "open"
 
 
 async def test_in_quiet_hours_cards_come_without_a_sound(tmp_path: Path) -> None:

@@ -28,7 +28,9 @@ class InstantOutbox:
     def __init__(self) -> None:
         self.sent: list[Outgoing] = []
 
-    def put(self, outgoing: Outgoing, *, priority: Priority, key: str = "") -> asyncio.Future[SendResult]:
+    def put(
+        self, outgoing: Outgoing, *, priority: Priority, key: str = "", follows: bool = False
+    ) -> asyncio.Future[SendResult]:
         assert priority == "card"
         self.sent.append(outgoing)
         future: asyncio.Future[SendResult] = asyncio.get_running_loop().create_future()

@@ -9,9 +9,11 @@ from handraise.model.actors import ByRule, Person
 from handraise.model.answers import Allow, Deny
 from handraise.model.asks import Answered, Body, Expired, Form, Option, Permission, Plan, Prompt, Question, Withdrawn
 from handraise.model.trust import Brought, Trust
-from handraise.surfaces.telegram.cards import can_be_opened, closed, render
-from handraise.surfaces.telegram.conversation import CardState
+from handraise.present.steps import FREE_TEXT
+from handraise.surfaces.telegram.cards import can_be_opened, closed, render, render_shortened
+from handraise.surfaces.telegram.conversation import CardState, SendAnswer, Toast, press, reply
 from handraise.surfaces.telegram.formatted import Formatted
+from handraise.texts import t
 from present.asked import BODIES, HERE, LINK, NOON, NPM, TRUST, WHICH, WRITE, ask_of, bash, english_in
 from surfaces.telegram.pressing import PAGE, CardReader
 from surfaces.terminal.asked import ADDRESS, PLAN, TWO_QUESTIONS
@@ -220,3 +222,49 @@ def test_every_word_of_ours_is_from_the_catalogue(body: Body) -> None:
         found = {word for text in shown for word in english_in(text)} - foreign
 
     assert found <= {"claude", "settings", "local", "json", "true"}
+
+
+def test_backquotes_in_a_reason_are_no_code_in_the_closed_card() -> None:
+    answered = Answered(Deny("Use `make`, or ` alone"), Person("ana"), "telegram", NOON)
+
+    content = closed(ask_of(bash("npm test"), settlement=answered), HERE)
+
+    assert content.text.endswith("ana denied npm test: “Use ˋmakeˋ, or ˋ alone” (telegram)")
+    assert styled(content, "code") == ["npm test", "npm test"]
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: type(body).__name__)
+def test_where_not_everything_can_be_shown_it_can_be_refused_and_never_granted(body: Body) -> None:
+    ask, offered = ask_of(body), CardReader(body).buttons
+    card = render_shortened(ask, HERE, CardState(), title="Fix it", link=PAGE)
+
+    (content,) = card.parts
+    assert content.units <= 4096
+    assert t("telegram.card.no_files") in content.text
+    first, *others = [button for row in card.keyboard for button in row]
+    assert (first.label, first.url) == ("Open in the browser", PAGE)
+    assert {each.argument for each in others} <= {
+        "deny", "stop", "revise", "outline", "decline", "cancel", "without", "never"
+    }  # fmt: skip
+    later = NOON + timedelta(seconds=9)
+    for state in (CardState(), CardState(confirming="once"), CardState(wants_text=FREE_TEXT)):
+        for act in [(each.act, each.argument) for each in offered] + [("confirm", "once"), ("done", ""), ("skip", "")]:
+            pressed = press(ask, HERE, state, *act, shown_at=NOON, now=later, lacks_files=True)
+            assert not isinstance(pressed, SendAnswer) or act[1] in {each.argument for each in others}
+        assert reply(ask, HERE, state, "yes", lacks_files=True) == Toast(t("telegram.card.no_files"))
+
+
+@pytest.mark.parametrize(
+    ("link", "text", "labels"),
+    [
+        ("", False, ["Deny", "Deny with a reason", "Deny and stop"]),
+        ("http://box:8420/#card-a_1", True, ["Deny", "Deny with a reason", "Deny and stop"]),
+        (PAGE, False, ["Open in the browser", "Deny", "Deny with a reason", "Deny and stop"]),
+    ],
+)
+def test_a_shortened_card_links_to_the_page_as_far_as_telegram_lets_it(
+    link: str, text: bool, labels: list[str]
+) -> None:
+    card = render_shortened(ask_of(bash("x" * 9000)), HERE, CardState(), link=link)
+    assert (bool(link) and link in card.parts[0].text) == text
+    assert [button.label for row in card.keyboard for button in row] == labels

@@ -189,6 +189,17 @@ async def test_an_upgraded_group_has_a_new_number(api: BotApi, outbox: Outbox, a
     assert isinstance(await card(outbox, SendText(ChatPlace(new.number), Formatted("x"))), Sent)
 
 
+async def test_a_reply_follows_an_upgraded_group_to_its_new_number(api: BotApi, outbox: Outbox, ana: Someone) -> None:
+    old = api.group("Family", ana)
+    asked = ana.write("/sessions", old)
+    new = api.upgrade(old)
+    reply = SendText(ChatPlace(old.number), Formatted("No sessions."), reply_to=asked.number)
+    result = await outbox.put(reply, priority="reply", follows=True)
+    assert result == Sent(new.last.number)
+    assert (new.last.text, new.last.reply_to) == ("No sessions.", None)
+    assert api.count("sendMessage") == 1
+
+
 async def test_a_blocked_bot_can_not_write(api: BotApi, outbox: Outbox, ana: Someone, ben: Someone) -> None:
     group = api.group("Shop", ana)
     ana.block()

@@ -156,6 +156,22 @@ async def test_an_upgraded_group_gets_the_answer_under_its_new_number(rig: BotRi
         await larger.message("Muted “Fix it”.")
 
 
+async def test_a_list_on_its_way_to_a_group_that_is_upgraded_arrives_in_the_new_one(rig: BotRig) -> None:
+    old = rig.api.group("Team", rig.ana, rig.bo)
+    rig.configure(chats=(ChatPlace(old.number),))
+    async with bot(rig):
+        rig.api.refuse("sendMessage", 429, "Too Many Requests: retry after 10", retry_after=10)
+        rig.ana.write("/sessions", old)
+        await rig.api.until(lambda: rig.api.count("sendMessage", 429) == 1)
+        new = rig.api.upgrade(old)
+        listed = await new.message("1. Fix it")
+        assert await rig.ana.press(listed, "1. Fix it").toast() == "Opened “Fix it”."
+        await new.message("Reply to this message")
+        await publish(rig, TurnStarted(1), turn_ended("Done."))
+        await new.message("Done.")
+    assert sum("1. Fix it" in each.text for each in new.from_bot) == 1
+
+
 async def test_a_blocked_bot_delivers_when_it_is_let_in_again(rig: BotRig) -> None:
     async with bot(rig):
         await opened(rig, rig.ana, rig.ana.private)

@@ -19,7 +19,7 @@ from handraise.surfaces.telegram.buttons import BoundButton
 from handraise.surfaces.telegram.card_answers import CardAnswers
 from handraise.surfaces.telegram.card_board import CardBoard
 from handraise.surfaces.telegram.card_sender import new_id
-from handraise.surfaces.telegram.client import BotClient, BotError
+from handraise.surfaces.telegram.client import DEADLINE, BotClient, BotError
 from handraise.surfaces.telegram.dispatch import UpdateDispatch
 from handraise.surfaces.telegram.feed_readers import AskReader, SessionReader
 from handraise.surfaces.telegram.ledger import Ledger, LedgerContents, LedgerLost
@@ -60,7 +60,10 @@ class TelegramStatus(Struct, frozen=True):
 
 
 class TelegramBot:
-    """Entered with `async with`, inside the hub's. `folder` is its own; `links` is the address of the page."""
+    """Entered with `async with`, inside the hub's. `folder` is its own; `links` is the address of the page.
+
+    `second` is how long a second of waiting takes, `deadline` how many seconds a call may take; shorter in tests.
+    """
 
     def __init__(
         self,
@@ -73,6 +76,7 @@ class TelegramBot:
         side: SessionSideFactory,
         *,
         second: float = 1.0,
+        deadline: float = DEADLINE,
         machine: str = "",
     ) -> None:
         """`machine` is where the hub runs: files of sessions elsewhere aren't here."""
@@ -90,7 +94,7 @@ class TelegramBot:
         self._reach = Reach()
         self._reading = desk_for(Person("handraise"))
         self._ledger = Ledger(folder / _FILE, clock)
-        self._client = BotClient(config.token, config.api)
+        self._client = BotClient(config.token, config.api, deadline=deadline)
         self._outbox = Outbox(self._client, second=second)
         self._board = CardBoard(
             self._reading, self._ledger, self._outbox, self._people, self._reach, clock, entropy, links, second

@@ -72,6 +72,7 @@ class CardAnswers:
                 shown_at=sender.still_since(message),
                 now=self._clock(),
                 same_hand=sender.state.by in (0, member.number),
+                lacks_files=sender.delivery.lacks_files,
             )
             return await self._carry_out(member, ask, sender, result)
 
@@ -90,7 +91,8 @@ class CardAnswers:
                 return Reaction()
             if not text.strip():
                 return Reaction(t("telegram.press.no_text"))
-            result = reply(ask, sender.directory, sender.state, text)
+            lacks_files = sender.delivery.lacks_files
+            result = reply(ask, sender.directory, sender.state, text, lacks_files=lacks_files)
             return await self._carry_out(member, ask, sender, result, number)
 
     async def _card(self, ask_id: str, place: ChatPlace) -> tuple[Ask, CardSender] | Reaction:

@@ -93,10 +93,12 @@ class _LastRendered(Struct, frozen=True):
     origin: AskOrigin
     state: str
     may_answer: bool
+    lacks_files: bool
     card: RenderedCard
 
-    def fits(self, ask: Ask, origin: AskOrigin, state: str, may_answer: bool) -> bool:
-        return self.ask is ask and (self.origin, self.state, self.may_answer) == (origin, state, may_answer)
+    def fits(self, ask: Ask, origin: AskOrigin, delivery: Delivery, may_answer: bool) -> bool:
+        rendered = (self.origin, self.state, self.may_answer, self.lacks_files)
+        return self.ask is ask and rendered == (origin, delivery.state, may_answer, delivery.lacks_files)
 
 
 class CardSender:
@@ -114,6 +116,8 @@ class CardSender:
         self._changed = asyncio.Event()
         self._rendered: _LastRendered | None = None
         self._failures = 0
+        self._tries_files = False
+        """Whether a place that refused the card's files gets them once more."""
         self._done = False
         self._stopping = False
 
@@ -175,6 +179,7 @@ class CardSender:
 
     async def show_again(self) -> None:
         self.delivery = deliveries.show_again(self.delivery)
+        self._tries_files = self.delivery.lacks_files
         await self._save()
         self.wake()
 
@@ -217,11 +222,19 @@ class CardSender:
         if self.ask.settlement is not None:
             return settled_card(self.ask, self.origin)
         may_answer = self._services.people.may_answer_at(self.delivery.place)
-        if self._rendered is None or not self._rendered.fits(self.ask, self.origin, self.delivery.state, may_answer):
-            link = card_link(self._services.links, self.ask.id)
-            card = open_card(self.ask, self.origin, self.state, link, with_buttons=may_answer)
-            self._rendered = _LastRendered(self.ask, self.origin, self.delivery.state, may_answer, card)
-        return self._rendered.card
+        if self._rendered is None or not self._rendered.fits(self.ask, self.origin, self.delivery, may_answer):
+            lacks_files = self.delivery.lacks_files
+            card = self._open_card(self.ask, may_answer, lacks_files)
+            self._rendered = _LastRendered(self.ask, self.origin, self.delivery.state, may_answer, lacks_files, card)
+        card = self._rendered.card
+        if self.delivery.lacks_files and self._tries_files:
+            whole = self._open_card(self.ask, may_answer, False)
+            return replace(card, before=whole.before, look=replace(card.look, parts=len(whole.before)))
+        return card
+
+    def _open_card(self, ask: Ask, with_buttons: bool, lacks_files: bool) -> RenderedCard:
+        link = card_link(self._services.links, ask.id)
+        return open_card(ask, self.origin, self.state, link, with_buttons=with_buttons, lacks_files=lacks_files)
 
     async def _send_whole(self) -> None:
         """All messages of the card, without those of another card in between."""
@@ -246,11 +259,15 @@ class CardSender:
             case Sent(message=message):
                 self._note_movement(action)
                 self._services.reach.regain(self.delivery.place.chat)
-                self.delivery = self._arrived(action, message, card.look.shown)
+                self.delivery = self._arrived(action, message, card)
             case Gone() if isinstance(action, EditCopy):
                 self.delivery = deliveries.copy_gone(self.delivery, action.copy.message)
             case Gone() | None:
                 return None
+            case Undeliverable(reason=reason) if isinstance(action, SendPart) and forbids_files(reason):
+                log.warning("a chat doesn't allow files: a card is shortened", extra={"ask": self.delivery.ask})
+                self._tries_files = False
+                self.delivery = replace(self.delivery, lacks_files=True)
             case _:
                 return result
         self._failures = 0
@@ -334,23 +351,22 @@ class CardSender:
                 pass
             case Blocked(reason=reason) if self.delivery.place.topic is not None and is_topic_gone(reason):
                 await self._move(ChatPlace(self.delivery.place.chat))
-            case Undeliverable(reason=reason) if not forbids_files(reason):
-                await self._pause(trouble)
-            case Blocked(reason=reason) | Undeliverable(reason=reason):
+            case Blocked(reason=reason):
                 self._services.reach.lose(self.delivery.place.chat, reason)
                 await self._until_back()
             case Migrated(chat=chat):
                 await self._move(ChatPlace(chat))
-            case Doubtful():
+            case Doubtful() | Undeliverable():
                 await self._pause(trouble)
             case _:
                 assert_never(trouble)
 
-    def _arrived(self, action: CardSending, message: int, shown: str) -> Delivery:
-        now = self._services.clock()
+    def _arrived(self, action: CardSending, message: int, card: RenderedCard) -> Delivery:
+        now, shown = self._services.clock(), card.look.shown
         match action:
             case SendPart():
-                return deliveries.part_arrived(self.delivery, message)
+                arrived = deliveries.part_arrived(self.delivery, message)
+                return replace(arrived, lacks_files=arrived.lacks_files and len(arrived.parts) < card.look.parts)
             case EditCopy(copy=CardCopy(message=edited)):
                 return deliveries.copy_edited(self.delivery, edited, shown, now)
             case _:

@@ -17,9 +17,9 @@ from handraise.present.headlines import clipped, headline, without_marks
 from handraise.present.links import CardLink
 from handraise.present.outcomes import outcome
 from handraise.present.steps import FREE_TEXT, AskFlow, Row, Step
-from handraise.surfaces.telegram.conversation import CardState, step_of
+from handraise.surfaces.telegram.conversation import CardState, refusing, step_of
 from handraise.surfaces.telegram.formatted import Formatted, bold, cut, italic, join, units
-from handraise.surfaces.telegram.layout import CardFile, is_option, layout_of, marked, short_label
+from handraise.surfaces.telegram.layout import CardFile, is_option, layout_of, marked, short_label, shortened
 from handraise.texts import span, t
 
 LONGEST_LABEL = 40
@@ -56,9 +56,23 @@ def render(ask: Ask, directory: str | None, state: CardState, *, title: str = ""
     flow = flow_of(ask, directory)
     step, at = step_of(flow, state)
     layout = layout_of(ask, flow, step)
-    last = join("\n\n", [_head(ask, step, title), layout.last, *_tail(ask, state, step)])
-    keyboard = _keyboard(flow, state, step, at, link) if _is_answerable(ask, flow) else ()
+    last = join("\n\n", [_head(ask, step, title), layout.last, *_tail(state, step), *_expiry(ask)])
+    keyboard = _keyboard(flow.card.link, state, step, at, link) if _is_answerable(ask, flow) else ()
     return CardMessages((*layout.before, last), layout.files, keyboard)
+
+
+def render_shortened(
+    ask: Ask, directory: str | None, state: CardState, *, title: str = "", link: str = ""
+) -> CardMessages:
+    """The card in a place that files can't be sent to: what fits, and no way to grant what can't be seen there."""
+    flow = flow_of(ask, directory)
+    step, state = refusing(flow, state)
+    address = [link] if link and not can_be_opened(link) else []
+    reply = _tail(state, step) if state.wants_text else ()
+    content = join("\n\n", [_head(ask, step, title), shortened(ask, flow, step), *address, *reply, *_expiry(ask)])
+    opening = [CardButton(t("telegram.card.page"), url=link)] if can_be_opened(link) else []
+    keyboard = _keyboard(None, state, step, 0, "") if _is_answerable(ask, flow) else ()
+    return CardMessages((content,), (), (*_rows(opening), *keyboard))
 
 
 def closed(ask: Ask, directory: str | None, *, title: str = "") -> Formatted:
@@ -96,7 +110,7 @@ def _head(ask: Ask, step: Step, title: str) -> Formatted:
     return join(" · ", [bold(f"✋ {header}"), *(each for each in who if each)])
 
 
-def _tail(ask: Ask, state: CardState, step: Step) -> Iterator[Formatted]:
+def _tail(state: CardState, step: Step) -> Iterator[Formatted]:
     """What comes below the evidence: what was written, and what to do next."""
     if state.text and FREE_TEXT in state.ticked:
         note = t("telegram.card.labelled", label=t("card.choice.question.free_text"), text=one_line(state.text))
@@ -108,6 +122,9 @@ def _tail(ask: Ask, state: CardState, step: Step) -> Iterator[Formatted]:
         )
     elif state.wants_text or not step.rows:
         yield cut(bold(t("telegram.card.reply", wants=step.wants)), _NOTE)
+
+
+def _expiry(ask: Ask) -> Iterator[Formatted]:
     if ask.expires_at is not None:
         yield italic(t("telegram.card.expires", span=span(ask.expires_at - ask.opened_at)))
 
@@ -116,7 +133,7 @@ def _is_suggested(row: Row) -> bool:
     return row.name.startswith("suggestion ")
 
 
-def _keyboard(flow: AskFlow, state: CardState, step: Step, at: int, link: str) -> CardKeyboard:
+def _keyboard(visited: CardLink | None, state: CardState, step: Step, at: int, link: str) -> CardKeyboard:
     back = _button(t("telegram.card.back"), "back")
     if state.confirming:
         row = next(each for each in step.rows if each.name == state.confirming)
@@ -127,7 +144,7 @@ def _keyboard(flow: AskFlow, state: CardState, step: Step, at: int, link: str) -
     groups = groupby(_visible(step.rows, state.page), key=lambda row: (row.weight == "grant", row.then == "edit"))
     choices = ([each for row in rows for each in _choice(row, state, step, link)] for _, rows in groups)
     moves = [*_moves(step), *([back] if at else [])]
-    every = (_opening(flow.card.link), *choices, _turns(step, state.page), moves)
+    every = (_opening(visited), *choices, _turns(step, state.page), moves)
     return tuple(row for group in every for row in _rows(group))
 
 

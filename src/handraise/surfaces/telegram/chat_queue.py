@@ -35,6 +35,8 @@ class Queued(Struct):
     refusals: int = 0
     arrived_before: int = 0
     """How many messages had arrived anywhere when this one failed last."""
+    follows: bool = False
+    """Whether it goes to the group's new number, if that has changed."""
 
     @property
     def paced(self) -> bool:

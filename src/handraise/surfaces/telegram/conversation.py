@@ -21,6 +21,8 @@ from handraise.texts import t
 
 _LASTING = ("session", "always", "free", "exactly")
 """What holds for more than this once."""
+_REFUSING = ("deny", "stop", "revise", "outline", "decline", "cancel", "without", "never")
+"""What can be chosen without having seen everything."""
 
 
 class CardState(Struct, frozen=True):
@@ -71,6 +73,15 @@ def step_of(flow: AskFlow, state: CardState) -> tuple[Step, int]:
     return steps[at], at
 
 
+def refusing(flow: AskFlow, state: CardState) -> tuple[Step, CardState]:
+    """What is left of a card where not everything could be shown: its first step, with the rows that refuse."""
+    first = flow.steps({})[0]
+    rows = tuple(row for row in first.rows if row.name in _REFUSING)
+    step = Step(first.name, first.sentence, first.header, rows, wants=first.wants)
+    wants_text = state.wants_text if state.wants_text in {row.name for row in rows} else ""
+    return step, CardState(wants_text=wants_text, revision=state.revision, by=state.by)
+
+
 def needs_confirming(ask: Ask, flow: AskFlow, step: Step, row: Row) -> bool:
     """Whether one press isn't enough: not everything is in the message, it is risky, or it holds for longer."""
     if row.weight != "grant":
@@ -94,12 +105,16 @@ def press(
     shown_at: datetime,
     now: datetime,
     same_hand: bool = True,
+    lacks_files: bool = False,
 ) -> Outcome:
-    """A button was pressed. `shown_at`: since when its message shows what it shows; `same_hand`: by who changed it."""
+    """A button was pressed. `shown_at`: since when its message shows what it shows; `same_hand`: by who changed it.
+
+    With `lacks_files`, not everything could be shown, and it can only be refused.
+    """
     flow = flow_of(ask, directory)
     if flow.card.outcome is not None and not flow.card.choices:
         return Toast(flow.card.outcome.text)
-    talk = _Conversation(ask, flow, state)
+    talk = _Conversation(ask, flow, state, lacks_files)
     weight = talk.weight(act, argument)
     if weight is None:
         return Toast(t("telegram.press.stale"))
@@ -111,12 +126,12 @@ def press(
     return talk.press(act, argument)
 
 
-def reply(ask: Ask, directory: str | None, state: CardState, text: str) -> Outcome:
+def reply(ask: Ask, directory: str | None, state: CardState, text: str, *, lacks_files: bool = False) -> Outcome:
     """Someone replied to the card. A reply never grants anything."""
     flow = flow_of(ask, directory)
     if flow.card.outcome is not None and not flow.card.choices:
         return Toast(flow.card.outcome.text)
-    return _Conversation(ask, flow, state).reply(text)
+    return _Conversation(ask, flow, state, lacks_files).reply(text)
 
 
 def _is_meant(ask: Ask, state: CardState, weight: Weight, shown_at: datetime, now: datetime) -> bool:
@@ -136,11 +151,16 @@ def _milliseconds(at: datetime) -> int:
 class _Conversation:
     """A card at its current step."""
 
-    def __init__(self, ask: Ask, flow: AskFlow, state: CardState) -> None:
+    def __init__(self, ask: Ask, flow: AskFlow, state: CardState, lacks_files: bool) -> None:
         self._ask = ask
         self._flow = flow
-        self._state = state
-        self._step, self._at = step_of(flow, state)
+        self._lacks_files = lacks_files
+        if lacks_files:
+            self._at = 0
+            self._step, self._state = refusing(flow, state)
+        else:
+            self._state = state
+            self._step, self._at = step_of(flow, state)
 
     def weight(self, act: str, argument: str) -> Weight | None:
         """What a press would do; None if nothing like it is offered."""
@@ -186,6 +206,8 @@ class _Conversation:
 
     def reply(self, text: str) -> Outcome:
         state, step = self._state, self._step
+        if self._lacks_files and not state.wants_text:
+            return Toast(t("telegram.card.no_files"))
         if not step.rows:
             return self._accept(StepInput((), text))
         rows = {row.name: row for row in step.rows if row.then == "write"}

@@ -54,6 +54,8 @@ class Delivery(Struct, frozen=True):
     """It was closed because the settings no longer send its ask there. How the ask ends isn't shown there, either."""
     again: bool = False
     """Someone wants to see it once more, at the end of the chat."""
+    lacks_files: bool = False
+    """The place refused its files. What it shows isn't everything, so nothing can be granted there."""
 
 
 class CardLook(Struct, frozen=True):

@@ -149,7 +149,9 @@ class UpdateDispatch:
             return Reaction(t("telegram.press.foreign"), alert=True)
         if button.ask:
             return await self._answers.press(member, button, query.message.message_id)
-        press = IncomingPress(update, button.place, query.message.message_id, button.act, button.argument)
+        is_moved = query.message.chat.id != button.place.chat
+        place = self._people.now_at(button.place) if is_moved else button.place
+        press = IncomingPress(update, place, query.message.message_id, button.act, button.argument)
         return Reaction(await self._side.press(member, press))
 
     def _is_theirs(self, button: BoundButton, member: Member, message: BotMessage) -> bool:
@@ -229,7 +231,7 @@ class UpdateDispatch:
 
     async def _say(self, place: ChatPlace, text: str, reply_to: int | None) -> None:
         if text:
-            self._outbox.put(SendText(place, marked(text), reply_to=reply_to), priority="reply")
+            self._outbox.put(SendText(place, marked(text), reply_to=reply_to), priority="reply", follows=True)
 
 
 def read_message(update: int, message: BotMessage) -> IncomingMessage:

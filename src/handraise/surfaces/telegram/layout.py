@@ -83,6 +83,20 @@ def layout_of(ask: Ask, flow: AskFlow, step: Step) -> CardLayout:
             return _of_pieces(list(_pieces(flow.card, flow.steps({})[0])))
 
 
+def shortened(ask: Ask, flow: AskFlow, step: Step) -> Formatted:
+    """As much as fits into one message, for a place that files can't be sent to; and a note that there is more."""
+    match ask.body:
+        case Plan(plan):
+            whole = join("\n\n", [bold(marked(flow.card.headline)), quote(sealed_lines(plan).strip("\n"))])
+        case Form() | Question() if not is_link(ask.body):
+            steps = flow.steps({BEGIN: StepInput(("fill",))})
+            whole = join("\n\n", [_of_step(each) for each in steps if each.name != "review"])
+        case _:
+            whole = _paragraphs(_pieces(flow.card, step))
+    note = "⚠️ " + bold(t("telegram.card.no_files"))
+    return join("\n\n", [cut(clip(whole, 0, ROOM), ROOM - note.units - 2), note])
+
+
 def marked(text: str) -> Formatted:
     """One of our sentences; what stands in backquotes becomes code."""
     parts: list[Formatted | str] = []

@@ -14,13 +14,17 @@ from mimetypes import guess_type
 from types import TracebackType
 from typing import Self
 
+from msgspec.structs import replace
+
 from handraise.surfaces.telegram.chat_queue import MOST_REFUSALS, ChatQueue, NotBefore, Queued
 from handraise.surfaces.telegram.client import BotClient, BotError, BotRefused, BotUnreached, BotUpload
 from handraise.surfaces.telegram.formatted import cut, plain
 from handraise.surfaces.telegram.methods import call_for, read_result
 from handraise.surfaces.telegram.outgoing import (
+    ChatPlace,
     CreateTopic,
     Doubtful,
+    Migrated,
     Outgoing,
     SendDraft,
     SendFile,
@@ -96,15 +100,17 @@ class Outbox:
         """How many messages wait for their turn."""
         return sum(map(len, self._chats.values()))
 
-    def put(self, outgoing: Outgoing, *, priority: Priority, key: str = "") -> "asyncio.Future[SendResult]":
-        """Queues it. An edit or a draft with the same key that still waits is replaced by it, and gets its result."""
+    def put(
+        self, outgoing: Outgoing, *, priority: Priority, key: str = "", follows: bool = False
+    ) -> "asyncio.Future[SendResult]":
+        """Queues it. An edit or a draft with the same key that still waits is replaced by it, and gets its result.
+
+        With `follows`, a new message for a group that became a supergroup goes to its new number.
+        """
         ticket = next(self._tickets)
         future: asyncio.Future[SendResult] = asyncio.get_running_loop().create_future()
         self._futures[ticket] = future
-        queue = self._open(outgoing.place.chat)
-        if dropped := queue.put(Queued(outgoing, priority, key, [ticket]), self._now()):
-            self._resolve(dropped, Undeliverable(_DROPPED))
-        self._changed[queue.chat].set()
+        self._enqueue(Queued(outgoing, priority, key, [ticket], follows=follows))
         return future
 
     def withdraw(self, future: "asyncio.Future[SendResult]") -> bool:
@@ -128,6 +134,12 @@ class Outbox:
             log.info("a press was not acknowledged: %s", error)
             return False
         return True
+
+    def _enqueue(self, item: Queued) -> None:
+        queue = self._open(item.outgoing.place.chat)
+        if dropped := queue.put(item, self._now()):
+            self._resolve(dropped, Undeliverable(_DROPPED))
+        self._changed[queue.chat].set()
 
     def _now(self) -> float:
         return self._clock() / self._second
@@ -196,6 +208,11 @@ class Outbox:
                 log.warning("a message is sent again without what Telegram refused, such as its formatting")
                 item.outgoing = outgoing
                 queue.put_back(item)
+            case Migrated(chat) if item.follows and isinstance(item.outgoing, SendText):
+                queue.succeed()
+                # Messages have other numbers there, so it refers to none.
+                item.outgoing = replace(item.outgoing, place=ChatPlace(chat), reply_to=None)
+                self._enqueue(item)
             case _:
                 queue.succeed()
                 self._arrived += isinstance(verdict, Sent)

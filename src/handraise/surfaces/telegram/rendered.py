@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from handraise.model.asks import Ask
-from handraise.surfaces.telegram.cards import CardKeyboard, closed, render
+from handraise.surfaces.telegram.cards import CardKeyboard, closed, render, render_shortened
 from handraise.surfaces.telegram.conversation import CardState
 from handraise.surfaces.telegram.deliveries import CardLook, fingerprint
 from handraise.surfaces.telegram.formatted import Formatted
@@ -30,9 +30,12 @@ class RenderedCard(Struct, frozen=True):
     revision: int = 0
 
 
-def open_card(ask: Ask, origin: AskOrigin, state: CardState, link: str, *, with_buttons: bool) -> RenderedCard:
-    """The card of an open ask."""
-    messages = render(ask, origin.directory, state, title=origin.title, link=link)
+def open_card(
+    ask: Ask, origin: AskOrigin, state: CardState, link: str, *, with_buttons: bool, lacks_files: bool = False
+) -> RenderedCard:
+    """The card of an open ask; with `lacks_files`, for a place that files can't be sent to."""
+    rendering = render_shortened if lacks_files else render
+    messages = rendering(ask, origin.directory, state, title=origin.title, link=link)
     keyboard = messages.keyboard if with_buttons else ()
     before: tuple[Formatted | CardFile, ...] = (*messages.parts[:-1], *messages.files)
     shown = fingerprint(messages.parts[-1], keyboard, state.revision)

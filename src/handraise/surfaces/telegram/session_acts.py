@@ -184,12 +184,14 @@ class SessionActs:
     def reply(self, message: IncomingMessage, text: str, keyboard: Keyboard = ()) -> None:
         """In a group, it shows what it refers to."""
         reply_to = None if message.private else message.number
-        self.tools.outbox.put(SendText(message.place, Formatted(text), keyboard, reply_to), priority="reply")
+        content = SendText(message.place, Formatted(text), keyboard, reply_to)
+        self.tools.outbox.put(content, priority="reply", follows=True)
 
     def send(
         self, place: ChatPlace, content: Formatted, keyboard: Keyboard = (), *, reply_to: int | None = None
     ) -> "Future[SendResult]":
-        return self.tools.outbox.put(SendText(place, content, keyboard, reply_to), priority="reply")
+        message = SendText(place, content, keyboard, reply_to)
+        return self.tools.outbox.put(message, priority="reply", follows=True)
 
     def edit(self, press: IncomingPress, text: str) -> None:
         """The buttons go, so that nobody presses them again."""

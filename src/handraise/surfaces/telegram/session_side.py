@@ -48,7 +48,11 @@ class SessionLedger(Protocol):
 class MessageQueue(Protocol):
     """The outbox."""
 
-    def put(self, outgoing: Outgoing, *, priority: Priority, key: str = "") -> Future[SendResult]: ...
+    def put(
+        self, outgoing: Outgoing, *, priority: Priority, key: str = "", follows: bool = False
+    ) -> Future[SendResult]:
+        """Queues it. With `follows`, a new message for a group that got a new number goes there."""
+        ...
 
     def withdraw(self, future: Future[SendResult]) -> bool:
         """Takes back what hasn't gone yet."""

@@ -219,7 +219,8 @@ class SessionView:
                     )
                     if isinstance(content, AnswerFile):
                         sentence = t("telegram.session.file.not_sent", name=content.name)
-                        self._tools.outbox.put(SendText(self.place, Formatted(sentence), silent=True), priority="reply")
+                        note = SendText(self.place, Formatted(sentence), silent=True)
+                        self._tools.outbox.put(note, priority="reply", follows=True)
                     return 0
                 case _:
                     await self._recover(result)
