@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from handraise.cli.client import HubClient, NoHub
+from handraise.config.database import database_file, shared_database
 from handraise.config.files import load_layers
-from handraise.config.settings import database_file
 from handraise.config.tables import KEYS, read_file, read_variables
 from handraise.hub.hub import DATABASE
 from handraise.store.sqlite.database import explain, open_for_reading
@@ -20,15 +20,22 @@ def known_projects(state: Path, environ: Mapping[str, str]) -> list[str]:
     try:
         found = HubClient(state).get("/api/projects")["projects"]
     except NoHub:
-        return sorted(_stored(_database(state, environ)))
+        file = _database(state, environ)
+        if file is None:
+            raise
+        return sorted(_stored(file))
     return sorted(str(each["name"]) for each in found)
 
 
-def _database(state: Path, environ: Mapping[str, str]) -> Path:
+def _database(state: Path, environ: Mapping[str, str]) -> Path | None:
+    """None if it is shared: then only a running hub knows."""
     layers = load_layers(environ)
     written = {**read_file(layers.file, layers.file_path, KEYS), **read_variables(environ)}
     location = written.get(_SETTING)
-    return Path(database_file(location)).expanduser() if location else state / DATABASE
+    if shared_database(location) is not None:
+        return None
+    file = database_file(location)
+    return Path(file).expanduser() if file else state / DATABASE
 
 
 def _stored(file: Path) -> list[str]:

@@ -1,6 +1,7 @@
 """Listens to what other hubs announce. Never relied on: notifications can be lost without a word."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import Literal
 
@@ -11,6 +12,8 @@ from handraise.store.postgres.errors import is_lost
 
 Hearing = Literal["unknown", "yes", "no"]
 """`no`: connections work, but notifications don't reach us."""
+
+log = logging.getLogger("handraise.store")
 
 _CHECK_EVERY = 5.0
 _PROBE_SECONDS = 3.0
@@ -67,6 +70,8 @@ class HintListener:
             with watched(connection, self._connecting.hang_seconds):
                 await connection.add_listener(channel, self._receive)
         if self._connecting.pooled and not await self._probe_arrives(connection):
+            if self.hearing != "no":
+                log.warning("A connection pooler keeps notifications from this hub, so it asks the database for news.")
             self.hearing = "no"
             return True
         self.hearing = "yes"

@@ -47,7 +47,10 @@ class FeedTail:
     Notifications are hints: without any, the database is asked every second.
     """
 
-    def __init__(self, read: Read, spread: Spread, on_rules: Callable[[], None]) -> None:
+    def __init__(
+        self, read: Read, spread: Spread, on_rules: Callable[[], None], is_deaf: Callable[[], bool] = lambda: False
+    ) -> None:
+        """`is_deaf` tells whether notifications don't arrive at all: then it asks more often."""
         self._read = read
         self._spread = spread
         self._on_rules = on_rules
@@ -59,7 +62,7 @@ class FeedTail:
         """Something may have been missed."""
         self.position = 0
         self.rules = 0
-        self.deaf = False
+        self._is_deaf = is_deaf
 
     async def begin(self) -> None:
         """From here on."""
@@ -94,7 +97,7 @@ class FeedTail:
         """Until it is cancelled. While the database is away, it tries again and again."""
         while True:
             try:
-                async with asyncio.timeout(POLL_DEAF if self.deaf else POLL):
+                async with asyncio.timeout(POLL_DEAF if self._is_deaf() else POLL):
                     await self._wake.wait()
             except TimeoutError:
                 self._polling = True
