@@ -30,6 +30,7 @@ from handraise.store.changes import (
     RecordLate,
     SaveMachine,
     SaveProject,
+    SaveRecord,
     SaveRule,
     SaveSession,
     SaveToken,
@@ -80,6 +81,7 @@ TABLES = {
     "machines",
     "places",
     "projects",
+    "records",
     "rules",
     "says",
     "sessions",
@@ -103,6 +105,7 @@ def everything() -> list[list[Change]]:
     project = replace(a_project(), elsewhere=(Place("m_there", "/srv/app"),))
     long = an_ask("a_long", body=Permission("Write", {"content": LONG, "path": "nul\0"}))
     return [
+        [SaveRecord("push", "key\u00e9", b"\0\xff", None)],
         [SaveMachine(machine(HERE, "laptop"), NOON), SaveMachine(machine("m_there", "büild\x1a2"), NOON)],
         [SaveSession(session), SaveSession(replace(a_session("s_2"), machine="m_there")), Advance(a_checkpoint(7))],
         [a_text("old") for _ in range(20)],
@@ -148,6 +151,7 @@ async def contents(store: Store) -> dict[str, Any]:
             "audit": await store.audit(limit=10_000),
             "machines": await store.machines(),
             "instructions": await store.instructions(unsettled=False),
+            "records": await store.records("push"),
         }
 
 
