@@ -20,7 +20,7 @@ from handraise.api.agents import AgentRoutes
 from handraise.api.app import WebApp
 from handraise.api.devices import DeviceRoutes
 from handraise.api.guard import OWNER, ApiGuard, TrustedProxy
-from handraise.api.hooks import HookRoutes
+from handraise.api.hooks import UNSEEN, HookRoutes
 from handraise.api.login import LoginRoutes
 from handraise.api.long_requests import MOST, LongRequests
 from handraise.api.metrics import Metrics
@@ -84,6 +84,8 @@ class ServeConfig(HubConfig, frozen=True):
     """Why there is no bot although the settings have one."""
     most_open: int = MOST
     """How many requests of one token may be open at once."""
+    unseen: float = UNSEEN
+    """How long people are asked while a Claude that they run themselves shows no dialog, in seconds."""
     page: Path | None = None
     """The folder of the built page, if it isn't beside the code."""
 
@@ -131,7 +133,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     offer = HookOffer(config.state)
     folder = folder_of(config.environment)
     workspaces = SyncRoutes(opened.store, opened.pool.options, config.state, usual, f"{base}{PATH}", folder, offer)
-    hooks = HookRoutes(opened, agent_routes.knowledge(terminals=True), folder, streams.closing)
+    hooks = HookRoutes(opened, agent_routes.knowledge(terminals=True), folder, streams.closing, unseen=config.unseen)
     metrics = Metrics(opened, config.state, streams)
     notifier = _notifier(config, opened, auth)
     link_base = _link_base(config, base)
