@@ -20,7 +20,18 @@ from handraise.desk.interface import TooLate
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny
 from handraise.model.asks import Permission, Plan, Question
 from stories.editor import in_editor
-from stories.hand_run import asking, let_go, reason, shut, synced, until_delivered, until_dialog
+from stories.hand_run import (
+    SOON,
+    asking,
+    first_of_all,
+    let_go,
+    reason,
+    shut,
+    synced,
+    until_delivered,
+    until_dialog,
+    withdrawn_after,
+)
 from stories.outsiders import DEADLINE, Yard, next_ask, until_settled
 from stories.serving_house import desk as desk_of
 from stories.serving_house import serve, settle_in, surroundings
@@ -51,8 +62,10 @@ async def test_in_an_editor_whoever_answers_first_counts(tmp_path: Path) -> None
             await editor.say("hold two")
             asked, dialog = await next_ask(desk), await editor.dialog()
             dialog.allow()
-            assert reason(await until_settled(desk, asked.id)) == "answered in the editor"
+            settled = await until_settled(desk, asked.id)
+            assert reason(settled) == "answered in the editor"
             assert not heard[1:]
+            assert withdrawn_after(settled, yard.home) < SOON
             with pytest.raises(TooLate):
                 await desk.answer(asked.id, Allow())
             await let_go(yard.work)
@@ -81,26 +94,21 @@ async def test_in_an_editor_whoever_answers_first_counts(tmp_path: Path) -> None
             await editor.until_done()
             assert heard[4] == "True: Not this."
 
+            # A plan is approved as it was edited here.
+            await editor.client.set_permission_mode("plan")
+            await editor.say("plan")
+            asked, dialog = await next_ask(desk), await editor.dialog()
+            assert (isinstance(asked.body, Plan), dialog.tool) == (True, "ExitPlanMode")
+            await desk.answer(asked.id, Approve("default", "# Another plan"))
+            await dialog.closed()
+            await editor.until_done()
+            assert "# Another plan" in heard[5]
+
             # An editor that exits takes its card along.
             await editor.say("run four")
             asked, _ = await next_ask(desk), await editor.dialog()
         assert reason(await until_settled(desk, asked.id)) in ("Claude in the editor exited", "answered in the editor")
         assert not (yard.work / "four").exists()
-
-
-async def test_a_plan_in_an_editor_is_sent_back_and_approved_here(tmp_path: Path) -> None:
-    heard: list[str] = []
-    async with Yard(tmp_path, asking(heard)) as yard, yard.serve() as served:
-        desk = served.hub.desk
-        await synced(yard, served)
-        async with in_editor(yard.work, yard.environment, "plan") as editor:
-            await editor.say("plan")
-            asked, dialog = await next_ask(desk), await editor.dialog()
-            assert (isinstance(asked.body, Plan), dialog.tool) == (True, "ExitPlanMode")
-            await desk.answer(asked.id, Approve("acceptEdits", "# Another plan"))
-            await dialog.closed()
-            await editor.until_done()
-            assert "# Another plan" in heard[0]
 
 
 async def test_an_editor_shows_the_dialogs_of_sub_agents_in_the_background_at_once(tmp_path: Path) -> None:
@@ -133,7 +141,7 @@ async def test_a_hub_that_hangs_or_is_killed_or_away_delays_nothing_in_an_editor
     work = tmp_path / "work"
     work.mkdir()
     settle_in(tmp_path)
-    async with ScriptedModel({"script": asking(heard)}) as model:
+    async with ScriptedModel({"script": asking(heard), "unseen": asking(heard)}) as model:
         environ = surroundings(tmp_path, model.url("script"))
         async with serve(tmp_path, environ) as hub:
             hub.neighbour.post("/api/projects", {"path": str(work), "name": "work", "options": {}})
@@ -145,13 +153,21 @@ async def test_a_hub_that_hangs_or_is_killed_or_away_delays_nothing_in_an_editor
                 await editor.until_done()
                 assert (work / "slow").exists()
                 hub.child.send_signal(signal.SIGCONT)
+                async with desk_of(tmp_path) as before:
+                    missed = await first_of_all(before)
+                    assert reason(await until_settled(before, missed)) == "answered in the editor"
 
                 await editor.say("run kept")
                 dialog = await editor.dialog()
                 async with desk_of(tmp_path) as before:
                     asked = await next_ask(before)
-                hub.child.kill()
-                await hub.child.wait()
+                # Without dialogs, Claude waits for the hook only as long as the hub is there.
+                async with without_dialogs(work, surroundings(tmp_path, model.url("unseen")), "run unseen") as claude:
+                    async with desk_of(tmp_path) as before:
+                        await next_ask(before, frozenset({asked.id}))
+                    hub.child.kill()
+                    await hub.child.wait()
+                    assert await output(claude) == (b"Finished.\n", b"")
                 async with serve(tmp_path, environ) as second, desk_of(tmp_path) as after:
                     settled = await until_settled(after, asked.id)
                     assert reason(settled) == "the connection to the editor ended; answer it there"
@@ -166,7 +182,7 @@ async def test_a_hub_that_hangs_or_is_killed_or_away_delays_nothing_in_an_editor
                 await editor.say("run alone")
                 (await editor.dialog()).allow()
                 await editor.until_done()
-                assert [(work / name).exists() for name in ("kept", "alone")] == [True, True]
+                assert [(work / name).exists() for name in ("kept", "unseen", "alone")] == [True, False, True]
 
 
 @asynccontextmanager

@@ -20,7 +20,7 @@ from handraise.api.agents import AgentRoutes
 from handraise.api.app import WebApp
 from handraise.api.devices import DeviceRoutes
 from handraise.api.guard import OWNER, ApiGuard, TrustedProxy
-from handraise.api.hooks import UNSEEN, HookRoutes
+from handraise.api.hooks import HookRoutes
 from handraise.api.login import LoginRoutes
 from handraise.api.long_requests import MOST, LongRequests
 from handraise.api.metrics import Metrics
@@ -38,6 +38,7 @@ from handraise.hub.retention import Retention, RetentionLimits
 from handraise.model.actors import Person, TheHub
 from handraise.store.interface import StoreError
 from handraise.surfaces.push.notifier import Notifier, PushConfig
+from handraise.terminals.calls import UNSEEN
 from handraise.terminals.claude_folder import folder_of
 from handraise.workspace.hook_entry import PATH
 from handraise.workspace.hook_offer import HookOffer
