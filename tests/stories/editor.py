@@ -53,7 +53,7 @@ class EditorDialog:
             await self._gone.wait()
 
 
-class Editor:
+class SdkEditor:
     """The program, once it takes messages."""
 
     def __init__(self, options: ClaudeAgentOptions) -> None:
@@ -86,9 +86,9 @@ class Editor:
 @asynccontextmanager
 async def in_editor(
     work: Path, environment: Mapping[str, str], mode: PermissionMode = "default"
-) -> AsyncIterator[Editor]:
+) -> AsyncIterator[SdkEditor]:
     """Claude in an editor. It reads the same settings as in a terminal."""
     options = ClaudeAgentOptions(cwd=str(work), env=dict(environment), permission_mode=mode, cli_path=str(locate()))
-    editor = Editor(options)
+    editor = SdkEditor(options)
     async with editor.client:
         yield editor

@@ -163,10 +163,16 @@ class TerminalSessions:
         return live is not None and live.waits and bool(await self._store.asks(session=session_id, state="open"))
 
     def _dialog(self, live: LiveSession, pending: str) -> str:
-        name = "editor_dialog" if live.is_in_editor else "dialog"
-        if not pending:
-            return t(f"sessions.terminal.{name}", host=self._place.host)
-        return t(f"sessions.terminal.{name}_for", host=self._place.host, what=pending)
+        host = self._place.host
+        match live.is_in_editor, bool(pending):
+            case True, True:
+                return t("sessions.terminal.editor_dialog_for", host=host, what=pending)
+            case True, False:
+                return t("sessions.terminal.editor_dialog", host=host)
+            case False, True:
+                return t("sessions.terminal.dialog_for", host=host, what=pending)
+            case _:
+                return t("sessions.terminal.dialog", host=host)
 
     def _changes(
         self, before: Session, live: LiveSession | None, contents: list[Content], current: Session
