@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from handraise.claude.locate import locate
@@ -23,6 +24,8 @@ from surfaces.terminal.pseudo import DEADLINE, ENTER, Pseudo
 
 DIALOG = "Do you want"
 GATE = "gate"
+SOON = timedelta(seconds=1)
+"""Within this time, what was answered where Claude runs is withdrawn here."""
 _READY = "❯"
 _TAKEN = 0.4
 QUESTION = {
@@ -127,9 +130,29 @@ def reason(ask: Ask) -> str:
     return ask.settlement.reason
 
 
+def withdrawn_after(ask: Ask, home: Path) -> timedelta:
+    """How long after its dialog closed a card was withdrawn: by our own record, and by Claude's.
+
+    Claude's state must be unchanged since then: a command runs, and `let_go` ends it.
+    """
+    [state] = [json.loads(path.read_text()) for path in (home / ".claude" / "sessions").glob("*.json")]
+    assert state["status"] == "busy"
+    assert isinstance(ask.settlement, Withdrawn)
+    return ask.settlement.at - datetime.fromtimestamp(state["statusUpdatedAt"] / 1000, UTC)
+
+
 async def until_heard(terminal: HandRun, heard: list[str], count: int) -> None:
     """Until the model has had so many results, and Claude is idle again."""
     await terminal.wait(lambda: len(heard) >= count and "esc to interrupt" not in terminal.screen, f"{count} results")
+
+
+async def first_of_all(desk: Desk) -> str:
+    """The first request ever, whatever became of it."""
+    async with asyncio.timeout(DEADLINE), desk.follow(0) as follower:
+        async for _ in follower:
+            if asks := await desk.asks(state=None):
+                return asks[0].id
+    raise AssertionError("the feed ended")
 
 
 async def until_delivered(desk: Desk, ask: str) -> Ask:

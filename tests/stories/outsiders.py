@@ -34,7 +34,7 @@ class Yard:
 
     async def __aenter__(self) -> Self:
         self.work.mkdir()
-        (self.tmp / "home").mkdir()
+        self.home.mkdir()
         await self._stack.enter_async_context(self.model)
         return self
 
@@ -42,8 +42,12 @@ class Yard:
         await self._stack.__aexit__(*raised)
 
     @property
+    def home(self) -> Path:
+        return self.tmp / "home"
+
+    @property
     def environment(self) -> dict[str, str]:
-        return environment(self.model.url("script"), str(self.tmp / "home"))
+        return environment(self.model.url("script"), str(self.home))
 
     def serve(self, port: int = 0) -> AbstractAsyncContextManager[RunningHub]:
         return serving(ServeConfig(self.state, locate(), self.environment, port=port, **self._settings))

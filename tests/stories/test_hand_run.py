@@ -10,7 +10,7 @@ import pytest
 
 from handraise.cli.client import HubClient
 from handraise.demo.model import ScriptedModel
-from handraise.desk.interface import Desk, Refused, TooLate
+from handraise.desk.interface import Refused, TooLate
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Trusting
 from handraise.model.asks import Answered, Permission, Plan, Question
@@ -18,8 +18,10 @@ from handraise.model.items import ActionEnded, ActionStarted, Said, Text
 from handraise.model.rules import Rule
 from stories.hand_run import (
     DIALOG,
+    SOON,
     asking,
     by_hand,
+    first_of_all,
     let_go,
     reason,
     shut,
@@ -29,11 +31,12 @@ from stories.hand_run import (
     until_heard,
     until_phase,
     until_text,
+    withdrawn_after,
 )
 from stories.outsiders import Yard, next_ask, until_settled, until_turn_ended
 from stories.serving_house import command, serve, settle_in, surroundings
 from stories.serving_house import desk as desk_of
-from surfaces.terminal.pseudo import DEADLINE, DOWN, ENTER, ESCAPE
+from surfaces.terminal.pseudo import DOWN, ENTER, ESCAPE
 
 SHIFT_TAB = "\x1b[Z"
 OFFER = "To answer Claude sessions you start yourself here, too: handraise project sync (or --user)"
@@ -62,8 +65,10 @@ async def test_whoever_answers_first_counts(tmp_path: Path) -> None:
             asked = await next_ask(desk)
             await terminal.until(DIALOG)
             await terminal.press(ENTER, gone=DIALOG)
-            assert reason(await until_settled(desk, asked.id)) == "answered in the terminal"
+            settled = await until_settled(desk, asked.id)
+            assert reason(settled) == "answered in the terminal"
             assert not heard[1:]
+            assert withdrawn_after(settled, yard.home) < SOON
             with pytest.raises(TooLate):
                 await desk.answer(asked.id, Allow())
             await let_go(yard.work)
@@ -243,15 +248,6 @@ async def test_a_hub_that_is_killed_leaves_the_dialog_and_the_next_hub_says_wher
                     assert (work / "kept").exists()
                     assert (await until_phase(after, asked.session, "idle")).dialog == ""
                     await second.stop()
-
-
-async def first_of_all(desk: Desk) -> str:
-    """The first request ever, whatever became of it."""
-    async with asyncio.timeout(DEADLINE), desk.follow(0) as follower:
-        async for _ in follower:
-            if asks := await desk.asks(state=None):
-                return asks[0].id
-    raise AssertionError("the feed ended")
 
 
 async def test_a_session_of_the_hub_asks_once_although_the_hook_is_there(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ def live(status: str) -> LiveSession:
 
 
 def looks(*states: str | None) -> list[str]:
-    dialog = TerminalDialog()
+    dialog = TerminalDialog(most_looks=100)
     return [dialog.look(None if state is None else live(state), None) for state in states]
 
 
@@ -45,7 +45,7 @@ def test_a_state_that_flickers_between_two_dialogs_withdraws_nothing() -> None:
 
 
 def test_a_dialog_that_a_slow_hub_never_saw_is_gone_when_the_turn_is_over() -> None:
-    dialog, working = TerminalDialog(), LiveSession(7, "s", status="busy")
+    dialog, working = TerminalDialog(most_looks=100), LiveSession(7, "s", status="busy")
     idle = LiveSession(7, "s", status="idle")
     looks = [dialog.look(each, None) for each in (*[idle] * 4, working, *[idle] * 5)]
     assert looks == ["waiting"] * 9 + ["answered"]
@@ -54,6 +54,27 @@ def test_a_dialog_that_a_slow_hub_never_saw_is_gone_when_the_turn_is_over() -> N
 def test_a_claude_that_exits_takes_its_dialog_along_and_one_never_seen_is_not_judged() -> None:
     assert looks("waiting", None) == ["waiting", "ended"]
     assert looks(None, None) == ["waiting", "waiting"]
+
+
+def test_a_claude_without_dialogs_does_not_wait_for_ever() -> None:
+    absent, shown = TerminalDialog(most_looks=2), TerminalDialog(most_looks=2)
+
+    assert [absent.look(live("busy"), None) for _ in range(3)] == ["waiting", "waiting", "absent"]
+    assert {shown.look(live(state), None) for state in ("busy", "busy", *["waiting"] * 50)} == {"waiting"}
+
+
+def test_a_sub_agent_may_ask_without_a_turn() -> None:
+    dialog = TerminalDialog(most_looks=100, is_of_agent=True)
+
+    assert {dialog.look(live("idle"), None) for _ in range(50)} == {"waiting"}
+
+
+def test_a_claude_says_whether_an_editor_runs_it() -> None:
+    names = ("", "cli", "sdk-cli", "sdk-py", "claude-vscode")
+    states = [LiveSession(7, "s", entrypoint=name) for name in names]
+
+    assert [each.is_interactive for each in states] == [True, True, False, False, False]
+    assert [each.is_in_editor for each in states] == [False, False, False, True, True]
 
 
 def test_a_hidden_dialog_of_a_sub_agent_is_shown_in_the_terminal_after_a_while() -> None:
@@ -100,7 +121,7 @@ def test_a_hub_that_has_just_started_sees_at_once_that_a_dialog_is_alone() -> No
 
 
 def test_the_transcript_tells_who_decided() -> None:
-    assert TerminalDialog().look(live("waiting"), "terminal") == "answered"
+    assert TerminalDialog(most_looks=0).look(live("waiting"), "terminal") == "answered"
     for source, decider in (("hook", "hook"), ("user_temporary", "terminal"), (None, "terminal")):
         trace = CallTrace("Bash", INPUT)
         trace.read([used("t1"), result("t1", source)])

@@ -18,7 +18,7 @@ from handraise.api.requests import ApiRequest, Route, answer
 from handraise.auth import Principal
 from handraise.hub.hub import Hub
 from handraise.model.inputs import MalformedInput
-from handraise.terminals.calls import Gone, TerminalCalls, TerminalContext
+from handraise.terminals.calls import UNSEEN, Gone, TerminalCalls, TerminalContext
 from handraise.terminals.hook_calls import HookCall, read_hook
 from handraise.terminals.sessions import TerminalPlace, TerminalSessions
 from handraise.workspace.hook_entry import PATH
@@ -39,12 +39,21 @@ class HookResponse(Struct, frozen=True, omit_defaults=True):
 class HookRoutes:
     """Entered with `async with`, inside the hub. `closing` is set before connections end; `folder` is Claude's."""
 
-    def __init__(self, hub: Hub, knowledge: HubContext, folder: Path | None, closing: asyncio.Event) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        knowledge: HubContext,
+        folder: Path | None,
+        closing: asyncio.Event,
+        *,
+        unseen: float = UNSEEN,
+    ) -> None:
         self._hub = hub
         self._closing = closing
         place = TerminalPlace(folder, socket.gethostname())
         self._sessions = TerminalSessions(hub.store, knowledge.clock, os.urandom, place)
-        self._calls = TerminalCalls(hub.inbox, self._sessions, TerminalContext(knowledge, os.urandom, place))
+        context = TerminalContext(knowledge, os.urandom, place)
+        self._calls = TerminalCalls(hub.inbox, self._sessions, context, unseen=unseen)
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:

@@ -41,6 +41,7 @@ from handraise.model.actors import Person, TheHub
 from handraise.store.changes import SaveRecord
 from handraise.store.interface import Store, StoreError
 from handraise.surfaces.push.notifier import Notifier, PushConfig, SharedPush
+from handraise.terminals.calls import UNSEEN
 from handraise.terminals.claude_folder import folder_of
 from handraise.workspace.hook_entry import PATH
 from handraise.workspace.hook_offer import HookOffer
@@ -90,6 +91,8 @@ class ServeConfig(HubConfig, frozen=True):
     """Why there is no bot although the settings have one."""
     most_open: int = MOST
     """How many requests of one token may be open at once."""
+    unseen: float = UNSEEN
+    """How long people are asked while a Claude that they run themselves shows no dialog, in seconds."""
     page: Path | None = None
     """The folder of the built page, if it isn't beside the code."""
 
@@ -137,7 +140,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     offer = HookOffer(config.state)
     folder = folder_of(config.environment)
     workspaces = SyncRoutes(opened.store, opened.pool.options, config.state, usual, f"{base}{PATH}", folder, offer)
-    hooks = HookRoutes(opened, agent_routes.knowledge(terminals=True), folder, streams.closing)
+    hooks = HookRoutes(opened, agent_routes.knowledge(terminals=True), folder, streams.closing, unseen=config.unseen)
     metrics = Metrics(opened, config.state, streams)
     notifier = _notifier(config, opened, auth)
     link_base = _link_base(config, base)

@@ -31,10 +31,11 @@ LOOK = 0.1
 """How often Claude's state is read while it waits, in seconds."""
 _SETTLING = 10.0
 """How long Claude may take, on a busy machine, to write down that a dialog is gone after it closed the connection."""
-HIDDEN = 600.0
-"""How long people are asked here before a hidden dialog of a sub-agent is shown in the terminal, in seconds.
+UNSEEN = 600.0
+"""How long people are asked here while Claude Code shows no dialog of its own, in seconds.
 
-Then only the terminal can answer, so people get time to pick up their phone."""
+Then a sub-agent's dialog is shown in the terminal, and only the terminal can answer; or `claude -p` denies the call. So
+people get time to pick up their phone."""
 _LONGEST_TOOL = 3600.0
 """How long a decision is looked for in the transcript: Claude Code may write it when the tool has finished."""
 _PATIENT = Patience()
@@ -64,13 +65,13 @@ class TerminalCalls:
         context: TerminalContext,
         *,
         look: float = LOOK,
-        hidden: float = HIDDEN,
+        unseen: float = UNSEEN,
     ) -> None:
         self._inbox = inbox
         self._sessions = sessions
         self._context = context
         self._look = look
-        self._most_looks = int(hidden / look)
+        self._most_looks = int(unseen / look)
         self._waiting: dict[str, asyncio.Future[Ask]] = {}
         self._open: dict[str, tuple[str, str]] = {}
         """Open requests by their key: the ask, and the token that carried it."""
@@ -82,7 +83,7 @@ class TerminalCalls:
         for ask in await self._context.hub.left_open():
             # Its connection ended with the hub that held it. The dialog may still be there.
             call = msgspec.json.decode(ask.origin.request, type=HookCall)
-            await self._inbox.withdraw(ask.id, _reason(await asyncio.to_thread(self._found, call.session_id)))
+            await self._inbox.withdraw(ask.id, await asyncio.to_thread(self._found, call.session_id))
         return self
 
     async def __aexit__(
@@ -146,11 +147,11 @@ class TerminalCalls:
             first: list[asyncio.Future[Any]] = [future, fate, closed]
             await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
             if not future.done():
-                await self._inbox.withdraw(ask.id, _reason(await _fate(fate, closed)))
+                await self._inbox.withdraw(ask.id, _reason(await _fate(fate, closed), observed.is_in_editor))
             return await self._inbox.find(ask.id)
         except asyncio.CancelledError:
             # Its token was revoked: no answer can reach the dialog from here.
-            self._spawn(self._inbox.withdraw(ask.id, _reason("waiting")))
+            self._spawn(self._inbox.withdraw(ask.id, _reason("waiting", observed.is_in_editor)))
             raise
         finally:
             for task in (fate, closed):
@@ -179,13 +180,15 @@ class TerminalCalls:
         else:
             log.info("ask %s: the terminal was faster", ask.id)
 
-    def _found(self, session: str) -> Fate:
-        """How a dialog is of which only an earlier hub knew."""
+    def _found(self, session: str) -> str:
+        """What became of a dialog of which only an earlier hub knew."""
         folder = self._context.place.folder
         live = live_session(folder, session) if folder is not None else None
         if folder is None:
-            return "waiting"
-        return "ended" if live is None else "waiting" if live.waits else "answered"
+            return _reason("waiting", in_editor=False)
+        if live is None:
+            return _reason("ended", in_editor=False)
+        return _reason("waiting" if live.waits else "answered", live.is_in_editor)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -209,7 +212,13 @@ class _Observed:
     def __init__(self, folder: Path | None, call: HookCall, most_looks: int) -> None:
         self._folder = folder
         self._session = call.session_id
-        self._dialog = AgentDialog(most_looks) if call.agent_id else TerminalDialog()
+        live = live_session(folder, call.session_id) if folder is not None else None
+        self.is_in_editor = live is not None and live.is_in_editor
+        # An editor shows all dialogs, also those of sub-agents in the background.
+        is_hidden = bool(call.agent_id) and (live is None or live.is_interactive)
+        self._dialog: AgentDialog | TerminalDialog = (
+            AgentDialog(most_looks) if is_hidden else TerminalDialog(most_looks, is_of_agent=bool(call.agent_id))
+        )
         self._trace = CallTrace(call.tool_name, call.tool_input)
         self._transcript = Transcript(folder, *_transcript_of(call)) if folder is not None else None
         # A look that was cancelled goes on in its thread while the next begins.
@@ -248,13 +257,16 @@ async def _fate(fate: asyncio.Future[Fate], closed: asyncio.Future[Gone]) -> Fat
     return fate.result() if fate.done() else "waiting"
 
 
-def _reason(seen: Fate) -> str:
+def _reason(seen: Fate, in_editor: bool) -> str:
+    where = "editor" if in_editor else "terminal"
     match seen:
         case "answered":
-            return t("sessions.withdrawn.terminal_answered")
+            return t(f"sessions.withdrawn.{where}_answered")
         case "ended":
-            return t("sessions.withdrawn.terminal_ended")
+            return t(f"sessions.withdrawn.{where}_ended")
         case "waiting":
-            return t("sessions.withdrawn.terminal_waits")
+            return t(f"sessions.withdrawn.{where}_waits")
         case "hidden":
             return t("sessions.withdrawn.terminal_hidden")
+        case "absent":
+            return t("sessions.withdrawn.terminal_absent")

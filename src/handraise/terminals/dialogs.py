@@ -6,8 +6,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-Fate = Literal["waiting", "answered", "ended", "hidden"]
-"""`hidden`: Claude Code shows it only if nobody decides elsewhere."""
+Fate = Literal["waiting", "answered", "ended", "hidden", "absent"]
+"""`hidden`: Claude Code shows it only if nobody decides elsewhere. `absent`: there is none (`claude -p`)."""
 Decider = Literal["hook", "terminal"]
 _WAITING, _IDLE = "waiting", "idle"
 _CERTAIN = 2
@@ -15,6 +15,10 @@ _CERTAIN = 2
 _SURELY_IDLE = 5
 """How often in a row Claude must be seen without a turn, if its dialog was never seen: it was answered before."""
 
+_INTERACTIVE = ("", "cli")
+"""How the interactive program calls itself. Older ones don't say."""
+_TERMINAL = (*_INTERACTIVE, "sdk-cli")
+"""How it calls itself if no other program runs it: `sdk-cli` is `claude -p`."""
 _ALONE = 3
 """How often in a row: a dialog that was answered here stays until Claude has read the answer."""
 
@@ -28,6 +32,17 @@ class LiveSession(Struct, frozen=True, rename="camel"):
     proc_start: str = ""
     status: str = ""
     name: str = ""
+    entrypoint: str = ""
+
+    @property
+    def is_interactive(self) -> bool:
+        """Whether it draws its dialogs itself, rather than an editor, or nobody."""
+        return self.entrypoint in _INTERACTIVE
+
+    @property
+    def is_in_editor(self) -> bool:
+        """Whether another program runs it, and shows its dialogs."""
+        return self.entrypoint not in _TERMINAL
 
     @property
     def waits(self) -> bool:
@@ -36,9 +51,16 @@ class LiveSession(Struct, frozen=True, rename="camel"):
 
 
 class TerminalDialog:
-    """One dialog, observed until it is gone. A Claude that was never seen is never judged."""
+    """One dialog, observed until it is gone. A Claude that was never seen is never judged.
 
-    def __init__(self) -> None:
+    `claude -p` has no dialogs. Without an answer it denies the call and goes on, so it shouldn't wait much longer.
+    """
+
+    def __init__(self, most_looks: int, *, is_of_agent: bool = False) -> None:
+        """`is_of_agent`: a sub-agent may ask while the conversation has no turn."""
+        self._most = most_looks
+        self._looks = 0
+        self._is_of_agent = is_of_agent
         self._was_up = False
         self._was_alive = False
         self._without = 0
@@ -55,13 +77,17 @@ class TerminalDialog:
             self._was_up, self._without = True, 0
         elif self._was_up:
             self._without += 1
+        else:
+            self._looks += 1
         # A hub that was slow hears of a dialog when it is gone. Nothing is asked without a turn.
-        self._idle = self._idle + 1 if live.status == _IDLE else 0
-        return "answered" if self._without >= _CERTAIN or self._idle >= _SURELY_IDLE else "waiting"
+        self._idle = self._idle + 1 if live.status == _IDLE and not self._is_of_agent else 0
+        if self._without >= _CERTAIN or self._idle >= _SURELY_IDLE:
+            return "answered"
+        return "absent" if self._looks > self._most else "waiting"
 
 
 class AgentDialog:
-    """The dialog of a sub-agent, observed until it is gone. In the background, it is hidden until its hook answers.
+    """The dialog of a sub-agent in a terminal, observed until it is gone: hidden until its hook answers.
 
     The state of the session doesn't tell whose dialog is up, so it decides nothing. But if none is up, this one is
     hidden, and the person at the terminal shouldn't wait for it much longer.

@@ -180,7 +180,7 @@ class TerminalSessions:
                 files = SessionFiles(self._place.folder, session, checkpoint.offset, _OWNER)
             live, contents = await asyncio.to_thread(files.look)
             is_alone = lone.look(live, await self._has_ask(session_id, live))
-            dialog = self._dialog(files.pending) if is_alone else ""
+            dialog = self._dialog(live, files.pending) if is_alone and live is not None else ""
             changes = self._changes(session, live, contents, replace(session, title=files.title, dialog=dialog))
             if changes or files.offset != checkpoint.offset:
                 await self._store.apply([*changes, Advance(replace(checkpoint, offset=files.offset))])
@@ -189,10 +189,17 @@ class TerminalSessions:
     async def _has_ask(self, session_id: str, live: LiveSession | None) -> bool:
         return live is not None and live.waits and bool(await self._store.asks(session=session_id, state="open"))
 
-    def _dialog(self, pending: str) -> str:
-        if not pending:
-            return t("sessions.terminal.dialog", host=self._place.host)
-        return t("sessions.terminal.dialog_for", host=self._place.host, what=pending)
+    def _dialog(self, live: LiveSession, pending: str) -> str:
+        host = self._place.host
+        match live.is_in_editor, bool(pending):
+            case True, True:
+                return t("sessions.terminal.editor_dialog_for", host=host, what=pending)
+            case True, False:
+                return t("sessions.terminal.editor_dialog", host=host)
+            case False, True:
+                return t("sessions.terminal.dialog_for", host=host, what=pending)
+            case _:
+                return t("sessions.terminal.dialog", host=host)
 
     def _changes(
         self, before: Session, live: LiveSession | None, contents: list[Content], current: Session

@@ -14,8 +14,10 @@ EVENT = "PermissionRequest"
 PATH = "/hooks/claude"
 """The route that it calls."""
 _BEARER = "Bearer "
-_TIMEOUT = 7 * 24 * 3600
-"""How long Claude Code keeps the connection, in seconds. Then only the terminal can answer."""
+_TIMEOUT = 24 * 3600
+"""How long Claude Code keeps the connection, in seconds. Then only the terminal can answer.
+
+It is also the only limit for a hub that hangs: Claude Code has no other for a connection that is open and silent."""
 
 
 class HookEntry(Struct, frozen=True):

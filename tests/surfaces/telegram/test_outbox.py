@@ -24,6 +24,7 @@ from handraise.surfaces.telegram.outgoing import (
     EditText,
     Gone,
     Migrated,
+    RemoveButtons,
     SendDraft,
     SendFile,
     SendResult,
@@ -172,6 +173,18 @@ async def test_an_edit_that_changes_nothing_is_a_success(outbox: Outbox, ana: So
     sent = await card(outbox, text(ana, "same"))
     assert isinstance(sent, Sent)
     assert await card(outbox, EditText(ChatPlace(ana.number), sent.message, Formatted("same"))) == sent
+
+
+async def test_buttons_can_go_while_the_text_stays(outbox: Outbox, ana: Someone) -> None:
+    place = ChatPlace(ana.number)
+    sent = await card(outbox, SendText(place, Formatted("text"), ((Button("Allow it…", "x"),),)))
+    assert isinstance(sent, Sent)
+    assert ana.private.last.labels == [["Allow it…"]]
+    assert await card(outbox, RemoveButtons(place, sent.message)) == sent
+    assert (ana.private.last.text, ana.private.last.labels) == ("text", [])
+    assert await card(outbox, RemoveButtons(place, sent.message)) == sent, "they are gone already"
+    ana.delete(ana.private.last)
+    assert await card(outbox, RemoveButtons(place, sent.message)) == Gone()
 
 
 async def test_a_deleted_message_is_gone(outbox: Outbox, ana: Someone) -> None:

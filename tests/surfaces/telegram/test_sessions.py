@@ -10,9 +10,10 @@ import pytest
 
 from desk.hubs import put_session
 from handraise.desk.interface import Refused
-from handraise.model.items import ActionDenied, ActionStarted, Content, Said, TurnStarted
+from handraise.model.items import ActionDenied, ActionStarted, Content, DenialChanged, Said, TurnStarted
 from handraise.model.sessions import Session
 from handraise.session import records
+from handraise.surfaces.telegram.link_record import detail_of
 from handraise.surfaces.telegram.outgoing import (
     Blocked,
     ChatPlace,
@@ -21,6 +22,7 @@ from handraise.surfaces.telegram.outgoing import (
     EditText,
     Gone,
     Migrated,
+    RemoveButtons,
     SendDraft,
     SendFile,
     SendText,
@@ -526,6 +528,27 @@ async def test_a_denied_call_can_stay_denied_and_a_refusal_is_told(bed: SessionB
         bed.refusal = Refused("It is too late to allow this call.")
         assert await press_calmly(bed, "Allow this call once") == "It is too late to allow this call."
         assert [act for act in bed.acts if act[1] == "allow"] == []
+
+
+async def test_a_button_goes_when_its_call_was_allowed_elsewhere_even_after_a_restart(bed: SessionBed) -> None:
+    async with bed.running():
+        session = await started(bed)
+        await bed.publish(session, *denied("curl example.com"))
+        shown = await bed.outbox.message("Denied without asking.")
+        assert shown.keyboard
+        await bed.publish(session, DenialChanged("toolu_2", "allowed", BO.person))
+        await bed.publish(session, turn_ended("Done."))
+        await bed.outbox.message("Done.")
+        assert bed.outbox.of(RemoveButtons) == []
+    [link] = bed.ledger.rows.values()
+    number = detail_of(link).allowing["toolu_1"]
+    async with bed.running():
+        await bed.publish(session, DenialChanged("toolu_1", "allowed", BO.person))
+        await bed.outbox.until(lambda: bed.outbox.of(RemoveButtons))
+        await bed.publish(session, DenialChanged("toolu_1", "retried", BO.person))
+        await bed.publish(session, turn_ended("Done again."))
+        await bed.outbox.message("Done again.")
+    assert bed.outbox.of(RemoveButtons) == [RemoveButtons(PRIVATE, number)]
 
 
 @pytest.mark.parametrize(

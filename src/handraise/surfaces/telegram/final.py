@@ -15,7 +15,7 @@ from handraise.present.states import ending_in_words
 from handraise.surfaces.telegram.formatted import EMPTY, LONGEST, Formatted, bold, italic, join, split, units
 from handraise.surfaces.telegram.layout import shown_evidence
 from handraise.surfaces.telegram.markdown import from_markdown
-from handraise.surfaces.telegram.progress import Alert, CallDenied, ProgressOutcome, SessionOver, TurnOver
+from handraise.surfaces.telegram.progress import Alert, CallDenied, MessageOutcome, SessionOver, TurnOver
 from handraise.texts import span, t
 
 MOST_PARTS = 4
@@ -70,7 +70,7 @@ class FinalAnswer(Struct, frozen=True):
     """The denied action that a button below the last message allows; empty if there is none."""
 
 
-def final_answer(outcome: ProgressOutcome, title: str) -> FinalAnswer:
+def final_answer(outcome: MessageOutcome, title: str) -> FinalAnswer:
     """What people read when something is over."""
     match outcome:
         case TurnOver():

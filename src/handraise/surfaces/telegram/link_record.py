@@ -10,6 +10,7 @@ from handraise.surfaces.telegram.outgoing import ChatPlace
 from handraise.surfaces.telegram.session_side import SessionLedger, SessionLink
 
 _MOST_MESSAGES = 100
+_MOST_BUTTONS = 20
 
 
 class LinkDetail(Struct, frozen=True, omit_defaults=True):
@@ -33,6 +34,8 @@ class LinkDetail(Struct, frozen=True, omit_defaults=True):
     wants_topic: bool = False
     reply_to: int | None = None
     """The message that started it."""
+    allowing: dict[str, int] = {}
+    """The messages with a button that allows a denied call, by its action."""
 
 
 def detail_of(link: SessionLink) -> LinkDetail:
@@ -80,10 +83,13 @@ class LinkRecord:
         if number and number not in self.detail.messages:
             await self.remember(messages=(*self.detail.messages, number)[-_MOST_MESSAGES:])
 
-    async def advance(self, number: int) -> None:
-        """One more message of the next answer has arrived."""
-        messages = (*self.detail.messages, *([number] if number else []))
-        await self.remember(parts=self.detail.parts + 1, messages=messages[-_MOST_MESSAGES:])
+    async def advance(self, number: int, allows: str = "") -> None:
+        """One more message of the next answer has arrived; a button below it may allow a denied action."""
+        detail = self.detail
+        messages = (*detail.messages, *([number] if number else []))[-_MOST_MESSAGES:]
+        allowing = {**detail.allowing, **({allows: number} if allows and number else {})}
+        newest = dict(list(allowing.items())[-_MOST_BUTTONS:])
+        await self.remember(parts=detail.parts + 1, messages=messages, allowing=newest)
 
     async def finish(self, cursor: int) -> None:
         """An answer has arrived as a whole: nothing up to this item is shown again."""
@@ -93,7 +99,7 @@ class LinkRecord:
     async def move(self, place: ChatPlace) -> None:
         """The session is shown elsewhere from here on; its messages stay where they are."""
         before = self.place
-        forgotten = {"messages": (), **({"topic": ""} if place.topic is None else {})}
+        forgotten = {"messages": (), "allowing": {}, **({"topic": ""} if place.topic is None else {})}
         self.link = with_detail(replace(self.link, place=place, progress=None), **forgotten)
         await self._ledger.save_link(self.link)
         await self._ledger.drop_link(self.session, before)

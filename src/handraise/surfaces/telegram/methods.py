@@ -14,6 +14,7 @@ from handraise.surfaces.telegram.outgoing import (
     EditText,
     Keyboard,
     Outgoing,
+    RemoveButtons,
     RenameTopic,
     ReopenTopic,
     SendDraft,
@@ -43,6 +44,9 @@ def call_for(outgoing: Outgoing) -> MethodCall:
         case EditText():
             target = {"chat_id": outgoing.place.chat, "message_id": outgoing.message}
             return MethodCall("editMessageText", target | _content(outgoing.content) | _keyboard(outgoing.keyboard))
+        case RemoveButtons():
+            target = {"chat_id": outgoing.place.chat, "message_id": outgoing.message}
+            return MethodCall("editMessageReplyMarkup", target)
         case SendFile():
             kind = "photo" if outgoing.photo else "document"
             params = _caption(outgoing.caption) | _sending(outgoing)
@@ -71,7 +75,7 @@ def read_result(outgoing: Outgoing, result: Raw) -> Sent | None:
                 return Sent(msgspec.json.decode(result, type=_MessageNumber).message_id)
             case CreateTopic():
                 return Sent(topic=msgspec.json.decode(result, type=_TopicNumber).message_thread_id)
-            case EditText():
+            case EditText() | RemoveButtons():
                 return Sent(outgoing.message)
             case SendDraft() | DeleteMessage() | RenameTopic() | CloseTopic() | ReopenTopic():
                 return Sent()

@@ -42,6 +42,13 @@ class EditText(Struct, frozen=True):
     keyboard: Keyboard = ()
 
 
+class RemoveButtons(Struct, frozen=True):
+    """A message that keeps its text and loses its buttons."""
+
+    place: ChatPlace
+    message: int
+
+
 class SendFile(Struct, frozen=True):
     """A file or a photo."""
 
@@ -97,7 +104,16 @@ class ReopenTopic(Struct, frozen=True):
 
 
 Outgoing = (
-    SendText | EditText | SendFile | SendDraft | DeleteMessage | CreateTopic | RenameTopic | CloseTopic | ReopenTopic
+    SendText
+    | EditText
+    | RemoveButtons
+    | SendFile
+    | SendDraft
+    | DeleteMessage
+    | CreateTopic
+    | RenameTopic
+    | CloseTopic
+    | ReopenTopic
 )
 
 

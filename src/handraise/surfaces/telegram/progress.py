@@ -14,6 +14,7 @@ from handraise.model.items import (
     ActionStarted,
     AskOpened,
     AskSettled,
+    DenialChanged,
     Item,
     Notice,
     Preview,
@@ -80,7 +81,16 @@ class CallDenied(Struct, frozen=True):
     input: dict[str, Any] | None
 
 
-ProgressOutcome = TurnOver | SessionOver | Alert | CallDenied
+class DenialOver(Struct, frozen=True):
+    """A denied call was allowed, here or elsewhere, or can't be allowed any more."""
+
+    cursor: int
+    action: str
+
+
+MessageOutcome = TurnOver | SessionOver | Alert | CallDenied
+"""What is a message of its own."""
+ProgressOutcome = MessageOutcome | DenialOver
 
 
 class EditPace(Struct, frozen=True):
@@ -153,6 +163,8 @@ class Progress(Struct):
                 return Alert(item.cursor, content) if level in _SERIOUS else None
             case ActionDenied():
                 return self._denied(content, item.cursor)
+            case DenialChanged(action=action):
+                return DenialOver(item.cursor, action)
             case TurnStarted():
                 self._open(item.at)
                 self.phase = "working"

@@ -16,6 +16,7 @@ from handraise.surfaces.telegram.outgoing import (
     Gone,
     Migrated,
     Outgoing,
+    RemoveButtons,
     SendDraft,
     SendFile,
     SendResult,
@@ -94,7 +95,7 @@ def judge(
         return Instead(replace(outgoing, photo=False)) if outgoing.photo else Undeliverable(description)
     if code == 403 or any(each in text for each in _BLOCKED):
         return Blocked(description)
-    if isinstance(outgoing, EditText | DeleteMessage) and (settled := _of_message(outgoing, text)):
+    if isinstance(outgoing, EditText | RemoveButtons | DeleteMessage) and (settled := _of_message(outgoing, text)):
         return settled
     plainer = simplify(outgoing, text) if code == 400 else None
     return Undeliverable(description) if plainer is None else Instead(plainer)
@@ -128,7 +129,7 @@ def simplify(outgoing: Outgoing, text: str) -> Outgoing | None:
     return None if simpler == outgoing else simpler
 
 
-def _of_message(outgoing: EditText | DeleteMessage, text: str) -> SendResult | None:
+def _of_message(outgoing: EditText | RemoveButtons | DeleteMessage, text: str) -> SendResult | None:
     if "not modified" in text or "not_modified" in text:
         return Sent(outgoing.message)
     return Gone() if any(each in text for each in _GONE) else None

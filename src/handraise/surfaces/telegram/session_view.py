@@ -22,6 +22,7 @@ from handraise.surfaces.telegram.outgoing import (
     Keyboard,
     Migrated,
     Outgoing,
+    RemoveButtons,
     RenameTopic,
     ReopenTopic,
     SendFile,
@@ -30,7 +31,15 @@ from handraise.surfaces.telegram.outgoing import (
     Sent,
     Undeliverable,
 )
-from handraise.surfaces.telegram.progress import Alert, CallDenied, Progress, ProgressOutcome, SessionOver
+from handraise.surfaces.telegram.progress import (
+    Alert,
+    CallDenied,
+    DenialOver,
+    MessageOutcome,
+    Progress,
+    ProgressOutcome,
+    SessionOver,
+)
 from handraise.surfaces.telegram.progress_message import ProgressMessage
 from handraise.surfaces.telegram.refusals import is_topic_gone, without_quotes
 from handraise.surfaces.telegram.session_side import SessionLink, SessionTools
@@ -157,20 +166,34 @@ class SessionView:
                 await self.changed.wait()
 
     async def _deliver(self, outcome: ProgressOutcome) -> None:
-        """Message by message, so that after a restart none is sent again."""
-        if not self._mutes(outcome):
-            answer = await asyncio.to_thread(final_answer, outcome, self.progress.title)
-            files = [*answer.files, *await self._mentioned(answer.mentions)]
-            messages: list[Formatted | AnswerFile] = [*answer.parts, *files]
-            silent = answer.silent or self._tools.people.is_silent(self._tools.clock())
-            keyboard = await self._keyboard(outcome, answer)
-            for number, content in enumerate(messages[self.record.detail.parts :], self.record.detail.parts + 1):
-                below = keyboard if number == len(messages) else ()
-                await self.record.advance(await self._send_surely(content, below, silent=silent))
+        if isinstance(outcome, DenialOver):
+            await self._remove_button(outcome.action)
+        elif not self._mutes(outcome):
+            await self._report(outcome)
         await self.record.finish(outcome.cursor)
         if isinstance(outcome, SessionOver) and self.record.detail.topic and not self.progress.is_open:
             await self.record.remember(is_closed=True)
             self._put(CloseTopic(self.place))
+
+    async def _report(self, outcome: MessageOutcome) -> None:
+        """Message by message, so that after a restart none is sent again."""
+        answer = await asyncio.to_thread(final_answer, outcome, self.progress.title)
+        files = [*answer.files, *await self._mentioned(answer.mentions)]
+        messages: list[Formatted | AnswerFile] = [*answer.parts, *files]
+        silent = answer.silent or self._tools.people.is_silent(self._tools.clock())
+        keyboard = await self._keyboard(outcome, answer)
+        for number, content in enumerate(messages[self.record.detail.parts :], self.record.detail.parts + 1):
+            below = keyboard if number == len(messages) else ()
+            sent = await self._send_surely(content, below, silent=silent)
+            await self.record.advance(sent, answer.allows if below else "")
+
+    async def _remove_button(self, action: str) -> None:
+        """Someone allowed the call, here or elsewhere, or nobody can any more."""
+        allowing = dict(self.record.detail.allowing)
+        message = allowing.pop(action, None)
+        if message is not None:
+            self._put(RemoveButtons(self.place, message))
+            await self.record.remember(allowing=allowing)
 
     async def _keyboard(self, outcome: ProgressOutcome, answer: FinalAnswer) -> Keyboard:
         """The button that allows a denied call, while that is possible."""
