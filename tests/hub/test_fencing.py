@@ -11,11 +11,11 @@ from handraise.desk.interface import Refused
 from handraise.model.items import MachineChanged
 from handraise.store.changes import Change
 from handraise.store.interface import StoreAway, StoreFenced
-from hub.fleet import DEADLINE, Site, fleet_of, next_ask, until, until_phase, until_turns
+from hub.fleet import DEADLINE, MachineSite, fleet_of, next_ask, until, until_phase, until_turns
 from hub.test_many_machines import SQLITE, begin, with_project
 
 
-async def clone(site: Site) -> Site:
+async def clone(site: MachineSite) -> MachineSite:
     """A second machine with the same identity: somebody copied the state folder."""
     twin = site.fleet.site("twin")
     twin.state.mkdir(parents=True, mode=0o700)
@@ -23,7 +23,7 @@ async def clone(site: Site) -> Site:
     return twin
 
 
-async def let_go(site: Site) -> None:
+async def let_go(site: MachineSite) -> None:
     async with asyncio.timeout(DEADLINE):
         while not site.hub.trouble:
             await asyncio.sleep(0.01)
@@ -117,8 +117,8 @@ async def test_nothing_is_lost_while_the_database_is_away(tmp_path: Path) -> Non
         await stopping
         await until_trouble(laptop, "")
         assert len(laptop.received("control_response")) == 1
-        said = [line["uuid"] for line in laptop.received("user")]
-        assert len(said) == len(set(said)) == 4
+        messages = [line["uuid"] for line in laptop.received("user")]
+        assert len(messages) == len(set(messages)) == 4
 
 
 async def test_a_session_that_was_queued_as_the_database_went_away_starts_when_it_is_back(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ async def test_a_session_that_was_queued_as_the_database_went_away_starts_when_i
         assert len(laptop.received("user")) == 1
 
 
-async def start_stored(site: Site) -> str:
+async def start_stored(site: MachineSite) -> str:
     """Starts a session whose first batch is stored; what follows fails for a moment."""
     try:
         return (await site.hub.desk.start("go", str(site.work))).session.id
@@ -148,7 +148,7 @@ async def start_stored(site: Site) -> str:
         return found.session.id
 
 
-async def until_trouble(site: Site, text: str) -> None:
+async def until_trouble(site: MachineSite, text: str) -> None:
     async with asyncio.timeout(DEADLINE):
         while (text not in site.hub.trouble) if text else site.hub.trouble:
             await asyncio.sleep(0.01)
