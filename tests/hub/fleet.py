@@ -151,10 +151,16 @@ async def fleet_of(tmp: Path, *names: str, url: str | None = None, **settings: A
 async def until(hub: Hub, holds: Callable[[], Awaitable[bool]]) -> None:
     """Waits for something that follows from what is committed."""
     async with asyncio.timeout(DEADLINE), hub.feed.follow() as follower:
-        while not await holds():
+        while not await _holds(holds):
             with suppress(TimeoutError):
                 async with asyncio.timeout(0.05):
                     await anext(follower)
+
+
+async def _holds(holds: Callable[[], Awaitable[bool]]) -> bool:
+    with suppress(StoreAway):
+        return await holds()
+    return False
 
 
 async def until_phase(hub: Hub, session: str, *phases: Phase) -> Session:

@@ -13,6 +13,8 @@ from handraise.store.changes import Change
 from handraise.store.interface import StoreAway, StoreFenced
 from hub.fleet import DEADLINE, MachineSite, fleet_of, next_ask, until, until_phase, until_turns
 from hub.test_many_machines import SQLITE, begin, with_project
+from postgres.cluster import Cluster
+from postgres.fixtures import READY
 
 
 async def clone(site: MachineSite) -> MachineSite:
@@ -154,8 +156,8 @@ async def until_trouble(site: MachineSite, text: str) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_the_newest_hub_on_a_copied_state_folder_is_the_one_that_counts(tmp_path: Path) -> None:
-    async with fleet_of(tmp_path, "laptop", "server") as (laptop, server):
+async def test_the_newest_hub_on_a_copied_state_folder_is_the_one_that_counts(tmp_path: Path, url: str | None) -> None:
+    async with fleet_of(tmp_path, "laptop", "server", url=url) as (laptop, server):
         await begin(laptop)
         twin = await clone(laptop)
         await twin.open()
@@ -167,3 +169,26 @@ async def test_the_newest_hub_on_a_copied_state_folder_is_the_one_that_counts(tm
         await until_turns(server.hub, started.session.id)
         await until_phase(server.hub, started.session.id, "idle")
         assert laptop.hub.trouble  # it never takes the machine back by itself
+
+
+async def test_a_server_that_loses_power_interrupts_nobody_for_good(tmp_path: Path, own_cluster: Cluster) -> None:
+    url = own_cluster.url(own_cluster.create(READY))
+    async with fleet_of(tmp_path, "laptop", "server", url=url) as (laptop, server):
+        session = await begin(laptop, "ask me")
+        ask = await next_ask(server.hub, session)
+        idle = await begin(laptop)
+
+        await asyncio.to_thread(own_cluster.kill)
+        await until_trouble(laptop, "Can't reach the database")
+        with pytest.raises(StoreAway):
+            await server.hub.desk.answer(ask.id, SQLITE)
+        await asyncio.to_thread(own_cluster.start)
+        await until_trouble(laptop, "")
+        await until_trouble(server, "")
+
+        await server.hub.desk.answer(ask.id, SQLITE)
+        await server.hub.desk.say(idle, "go on")
+        await until_turns(server.hub, session)
+        await until_turns(server.hub, idle, 2)
+        assert len(laptop.received("control_response")) == 1
+        assert laptop.hub.pool.runner(session) is not None
