@@ -1,6 +1,7 @@
 """Two hubs over one database: a sign-in counts at both, ends at both, and live text comes from the other."""
 
 import asyncio
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,13 @@ from msgspec.structs import replace
 from api.events import ApiEvent, feed
 from api.hubs import two_hubs
 from api.served import PLAIN, TESTER, Served, served
+from handraise.model.actors import Person
 from handraise.model.items import Preview
-from handraise.store.changes import SaveSession
+from handraise.model.sessions import Say
+from handraise.store.changes import QueueSay, SaveSession
 
 DEADLINE = 20.0
+PNG = b"\x89PNG\r\n\x1a\n and so on"
 
 
 def client_of(hub: Served, secret: str) -> httpx2.AsyncClient:
@@ -82,3 +86,19 @@ async def test_a_page_cannot_watch_any_number_of_sessions(tmp_path: Path) -> Non
     async with two_hubs(tmp_path) as (one, _), one.client("viewer") as client:
         many = ",".join(f"s_{number}" for number in range(51))
         assert (await client.get("/api/feed", params={"watch": many})).status_code == 422
+
+
+async def test_an_image_sent_at_one_hub_is_in_the_database_for_the_owner_and_for_every_page(tmp_path: Path) -> None:
+    data = b64encode(PNG).decode()
+    async with two_hubs(tmp_path) as (one, two), one.client("admin") as here, two.client("viewer") as there:
+        session = replace(await two.session(phase="ended"), machine=two.up.hub.store.machine)
+        await two.up.hub.store.apply([SaveSession(session)])
+        image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+        say = Say("y_1", session.id, (image,), Person("ana"), "web", session.created_at)
+        await one.up.hub.store.apply([QueueSay(say)])
+
+        (waiting,) = await two.up.hub.store.says(session.id)
+        assert waiting.content == (image,)
+        for client in (here, there):
+            shown = await client.get(f"/api/sessions/{session.id}/says/y_1/pictures/0")
+            assert (shown.status_code, shown.content) == (200, PNG)

@@ -29,7 +29,7 @@ class RecordingStore(MemoryStore):
         super().want_previews(sessions)
 
 
-class Machines:
+class TwoFeeds:
     """Two machines over one database, with a session each."""
 
     def __init__(self, here: RecordingStore, there: RecordingStore, feed_here: Feed, feed_there: Feed) -> None:
@@ -38,7 +38,7 @@ class Machines:
 
 
 @asynccontextmanager
-async def machines() -> AsyncIterator[Machines]:
+async def machines() -> AsyncIterator[TwoFeeds]:
     database = MemoryDatabase()
     async with (
         RecordingStore("m_here", database) as here,
@@ -48,7 +48,7 @@ async def machines() -> AsyncIterator[Machines]:
     ):
         await here.apply([SaveSession(replace(a_session("s_here"), machine="m_here"))])
         await there.apply([SaveSession(replace(a_session("s_there"), machine="m_there"))])
-        yield Machines(here, there, feed_here, feed_there)
+        yield TwoFeeds(here, there, feed_here, feed_there)
 
 
 def a_preview(text: str, session: str = "s_there", kind: str = "text") -> Preview:

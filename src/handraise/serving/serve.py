@@ -284,6 +284,7 @@ def _telegram(config: ServeConfig, opened: Hub, link_base: str) -> "TelegramBot 
             link_base,
             sessions.TelegramSessions,
             machine=opened.store.machine,
+            shared=opened.store.shared,
         )
         return bot
 

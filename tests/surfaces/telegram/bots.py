@@ -77,6 +77,9 @@ class NotedSide:
     def place_of(self, session: str) -> ChatPlace | None:
         return None
 
+    def shown(self) -> frozenset[str]:
+        return frozenset()
+
     async def message(self, member: Member, message: IncomingMessage) -> None:
         self.messages.append((member.name, message.text))
 

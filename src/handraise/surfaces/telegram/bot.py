@@ -78,9 +78,11 @@ class TelegramBot:
         second: float = 1.0,
         deadline: float = DEADLINE,
         machine: str = "",
+        shared: bool = False,
     ) -> None:
-        """`machine` is where the hub runs: files of sessions elsewhere aren't here."""
+        """`machine` is where the hub runs; `shared`: sessions may run elsewhere, and their files aren't here."""
         self._machine = machine
+        self._shared = shared
         self._desk_for = desk_for
         self._config = config
         self._clock = clock
@@ -142,7 +144,7 @@ class TelegramBot:
         answers = CardAnswers(self._board, self._reading, self._desk_of, self._clock)
         dispatch = UpdateDispatch(self._people, self._ledger, self._reach, self._board, answers, side, self._outbox)
         self._stack.push_async_callback(dispatch.close)
-        sessions = SessionReader(self._reading, side, self._ledger, contents.cursor)
+        sessions = SessionReader(self._reading, side, self._ledger, contents.cursor, watches=self._shared)
         self._stack.push_async_callback(self._save, sessions)
         self._poller = UpdatePoller(
             self._client, self._ledger, contents.offset, contents.recent, dispatch.handle, self._second

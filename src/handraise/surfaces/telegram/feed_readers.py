@@ -92,11 +92,15 @@ class AskReader(BotFeedReader):
 class SessionReader(BotFeedReader):
     """Hands every item and preview to the session side, from where it was before a restart."""
 
-    def __init__(self, desk: Desk, side: SessionSide, ledger: Ledger, cursor: int | None) -> None:
+    def __init__(
+        self, desk: Desk, side: SessionSide, ledger: Ledger, cursor: int | None, *, watches: bool = False
+    ) -> None:
+        """`watches`: sessions may run on other machines, so it says which are shown."""
         super().__init__(desk)
         self._side = side
         self._ledger = ledger
         self._cursor = cursor
+        self._watches = watches
         self._saved_at = float("-inf")
         self._saved = cursor
 
@@ -108,12 +112,20 @@ class SessionReader(BotFeedReader):
     async def _follow(self) -> None:
         newest = await self._desk.newest()
         self._cursor = newest if self._cursor is None else min(self._cursor, newest)
-        async with self._desk.follow(self._cursor) as follower:
+        while await self._follow_for(self._side.shown() if self._watches else frozenset()):
+            pass
+
+    async def _follow_for(self, shown: frozenset[str]) -> bool:
+        """While these sessions are shown: False at the end of the feed."""
+        async with self._desk.follow(self._cursor, watch=shown) as follower:
             async for news in follower:
                 if isinstance(news, Preview):
                     await self._show(self._side.preview(news), news.session)
-                else:
-                    await self._read(news)
+                    continue
+                await self._read(news)
+                if self._watches and self._side.shown() != shown:
+                    return True
+        return False
 
     async def _read(self, items: Sequence[Item]) -> None:
         for item in items:

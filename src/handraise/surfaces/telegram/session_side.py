@@ -128,6 +128,10 @@ class SessionSide(Protocol):
         """Each item of the feed, in order. After a restart some may come again: compare with the link's cursor."""
         ...
 
+    def shown(self) -> frozenset[str]:
+        """The sessions whose partial text is shown somewhere."""
+        ...
+
     async def preview(self, preview: Preview) -> None:
         """Partial text."""
         ...

@@ -43,6 +43,9 @@ class TelegramSessions:
     async def item(self, item: Item) -> None:
         self._views.item(item)
 
+    def shown(self) -> frozenset[str]:
+        return frozenset(view.session for view in self._views if view.progress.is_open)
+
     async def preview(self, preview: Preview) -> None:
         self._views.preview(preview)
 
