@@ -63,8 +63,8 @@ async def test_a_name_that_could_deceive_is_refused(admin: httpx2.AsyncClient, n
     refused = await admin.patch("/api/machines/m_far", json={"name": name})
     assert refused.status_code in (409, 422), refused.text
     error_of(refused)
-    kept = {each["id"]: each["name"] for each in (await admin.get("/api/machines")).json()["machines"]}
-    assert kept["m_far"] == "build-2"
+    names = {each["id"]: each["name"] for each in (await admin.get("/api/machines")).json()["machines"]}
+    assert names["m_far"] == "build-2"
 
 
 async def test_two_machines_never_have_the_same_name(admin: httpx2.AsyncClient) -> None:
@@ -76,8 +76,8 @@ async def test_two_machines_never_have_the_same_name(admin: httpx2.AsyncClient) 
 async def test_only_a_machine_that_is_away_and_has_nothing_left_is_forgotten(
     hub: Served, admin: httpx2.AsyncClient
 ) -> None:
-    for kept in ("m_near", "m_far"):
-        refused = await admin.delete(f"/api/machines/{kept}")
+    for name in ("m_near", "m_far"):
+        refused = await admin.delete(f"/api/machines/{name}")
         assert (refused.status_code, error_of(refused)["code"]) == (409, "refused")
     found = await hub.up.hub.store.session("s_far")
     assert found is not None

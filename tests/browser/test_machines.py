@@ -36,7 +36,7 @@ GATEWAY = Machine("m_gate", "gateway", "1.0.1", 0, NOW, NOW + timedelta(days=900
 SENTENCE = "Machine build-2 is away. Your answer is stored and will be delivered when it returns."
 
 
-class House(SimpleNamespace):
+class MachinesPage(SimpleNamespace):
     """A hub with three more machines, and one page on it."""
 
     hub: Served
@@ -66,9 +66,9 @@ def ask(name: str, session: str, machine: str, command: str) -> OpenAsk:
 
 
 @pytest.fixture(scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[MachinesPage]:
     async with served(tmp_path_factory.mktemp("machines"), page=PAGE) as hub, window() as screen:
-        made = House(hub=hub, screen=screen)
+        made = MachinesPage(hub=hub, screen=screen)
         shop = Project("p_shop", "shop", "", Options(), NOW, (Place("m_far", "/srv/shop"), Place("m_near", "/me/shop")))
         await made.apply(
             *(SaveMachine(each, NOW) for each in (AWAY, ONLINE, GATEWAY)),
@@ -80,7 +80,7 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
         yield made
 
 
-async def test_every_session_says_where_it_is_and_can_be_filtered_by_it(house: House) -> None:
+async def test_every_session_says_where_it_is_and_can_be_filtered_by_it(house: MachinesPage) -> None:
     page = await house.go("/")
     rows = page.locator("a.session")
     await expect(rows.filter(has_text="Build the release")).to_contain_text("build-2 (away)")
@@ -93,7 +93,7 @@ async def test_every_session_says_where_it_is_and_can_be_filtered_by_it(house: H
     await page.get_by_role("button", name="Filters").click()
 
 
-async def test_a_card_of_a_machine_that_is_away_can_be_answered_and_says_what_happens_then(house: House) -> None:
+async def test_a_card_of_a_machine_that_is_away_can_be_answered_and_says_what_happens_then(house: MachinesPage) -> None:
     await house.apply(ask("a_far", "s_far", "m_far", "make release"))
     page = await house.go("/")
     await armed(page, "permission")
@@ -104,7 +104,7 @@ async def test_a_card_of_a_machine_that_is_away_can_be_answered_and_says_what_ha
     await expect(page.locator(".line-card")).to_contain_text("stored; delivered when build-2 returns")
 
 
-async def test_the_inbox_shows_one_machine_and_keys_never_reach_what_it_hides(house: House) -> None:
+async def test_the_inbox_shows_one_machine_and_keys_never_reach_what_it_hides(house: MachinesPage) -> None:
     await house.apply(ask("a_near", "s_near", "m_near", "npm test"))
     page = await house.go("/")
     choice = page.locator(".inbox-head").get_by_label("Machine")
@@ -121,7 +121,7 @@ async def test_the_inbox_shows_one_machine_and_keys_never_reach_what_it_hides(ho
     await expect(page.locator(".card")).to_have_count(0)
 
 
-async def test_what_is_not_possible_while_away_is_disabled_and_says_why(house: House) -> None:
+async def test_what_is_not_possible_while_away_is_disabled_and_says_why(house: MachinesPage) -> None:
     page = await house.go("/sessions/s_far")
     head = page.locator(".session-head")
     await expect(head).to_contain_text("build-2 (away)")
@@ -138,7 +138,7 @@ async def test_what_is_not_possible_while_away_is_disabled_and_says_why(house: H
     await expect(page.locator(".away-sign")).to_have_count(0)
 
 
-async def test_what_waits_for_a_machine_is_shown_and_taken_back(house: House) -> None:
+async def test_what_waits_for_a_machine_is_shown_and_taken_back(house: MachinesPage) -> None:
     stop = Instruction("i_stop", "m_far", "s_far", "stop", TESTER, "web", NOW)
     await house.apply(QueueSay(Say("say-1", "s_far", "Skip the docs", TESTER, "web", NOW)), GiveInstruction(stop))
     page = await house.go("/sessions/s_far")
@@ -152,7 +152,7 @@ async def test_what_waits_for_a_machine_is_shown_and_taken_back(house: House) ->
     assert await house.hub.up.hub.store.says("s_far") == []
 
 
-async def test_an_instruction_that_was_refused_later_is_in_the_conversation(house: House) -> None:
+async def test_an_instruction_that_was_refused_later_is_in_the_conversation(house: MachinesPage) -> None:
     resume = Instruction("i_resume", "m_far", "s_far", "resume", TESTER, "web", NOW)
     page = await house.go("/sessions/s_far")
     await house.apply(GiveInstruction(resume))
@@ -162,7 +162,7 @@ async def test_an_instruction_that_was_refused_later_is_in_the_conversation(hous
     await expect(page.locator(".history")).to_contain_text("Not done: Resume. The session is running.")
 
 
-async def test_a_machine_that_returns_changes_everything_at_once(house: House) -> None:
+async def test_a_machine_that_returns_changes_everything_at_once(house: MachinesPage) -> None:
     page = await house.go("/sessions/s_far")
     await expect(page.locator(".away-sign")).to_be_visible()
     await house.apply(SaveMachine(replace(AWAY, away_since=None, seen_at=ONLINE.seen_at), NOW))
@@ -172,7 +172,7 @@ async def test_a_machine_that_returns_changes_everything_at_once(house: House) -
     await expect(page.locator(".away-sign")).to_be_visible()
 
 
-async def test_a_session_starts_only_where_its_project_is(house: House) -> None:
+async def test_a_session_starts_only_where_its_project_is(house: MachinesPage) -> None:
     page = await house.go("/")
     await page.keyboard.press("n")
     dialog = page.get_by_role("dialog")
@@ -201,7 +201,7 @@ async def test_a_session_starts_only_where_its_project_is(house: House) -> None:
     await house.apply(SaveMachine(AWAY, NOW))
 
 
-async def test_machines_are_listed_renamed_and_forgotten(house: House) -> None:
+async def test_machines_are_listed_renamed_and_forgotten(house: MachinesPage) -> None:
     page = await house.go("/admin/machines")
     await expect(page.locator(".admin-nav [aria-current]")).to_have_text("Machines")
     far = page.locator("tbody tr", has_text="build-2")
@@ -223,7 +223,7 @@ async def test_machines_are_listed_renamed_and_forgotten(house: House) -> None:
     await expect(page.locator("tbody tr", has_text="build-2")).to_be_visible()
 
 
-async def test_a_project_gets_a_directory_on_another_machine(house: House) -> None:
+async def test_a_project_gets_a_directory_on_another_machine(house: MachinesPage) -> None:
     page = await house.go("/admin/projects")
     panel = page.locator("section.panel", has_text="shop").first
     await panel.locator("summary", has_text="Directories").click()
@@ -231,7 +231,7 @@ async def test_a_project_gets_a_directory_on_another_machine(house: House) -> No
     await expect(panel.locator(".own-rules")).to_contain_text("laptop")
 
 
-async def test_the_page_says_what_is_wrong_with_the_hub(house: House) -> None:
+async def test_the_page_says_what_is_wrong_with_the_hub(house: MachinesPage) -> None:
     page = await house.go("/")
     streams = house.hub.up.app.streams
     before = streams.trouble
@@ -260,7 +260,7 @@ async def test_with_one_machine_nothing_of_this_is_shown(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-async def test_nothing_of_it_is_a_barrier(house: House, size: dict[str, int]) -> None:
+async def test_nothing_of_it_is_a_barrier(house: MachinesPage, size: dict[str, int]) -> None:
     from browser.test_accessible import AXE, LOOK
 
     await house.apply(ask(f"a_axe_{size['width']}", "s_far", "m_far", f"make clean-{size['width']}"))

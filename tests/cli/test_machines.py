@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from api.served import TESTER, Served, served
+from api.served import Served, served
 from cli.test_commands import typed
-from handraise.model.instructions import Instruction
+from handraise.model.asks import Ask, Origin, Permission
 from handraise.model.machines import Machine, Place
 from handraise.model.projects import Options, Project
 from handraise.model.sessions import Ended, Session
-from handraise.store.changes import GiveInstruction, SaveMachine, SaveProject, SaveSession
+from handraise.store.changes import OpenAsk, SaveMachine, SaveProject, SaveSession
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 AWAY = Machine("m_far", "build-2", "1.0.0", 4, NOON, NOON, 1, away_since=NOON)
@@ -98,8 +98,8 @@ async def test_with_one_machine_ps_names_none_and_asks_for_none(tmp_path: Path) 
 
 
 async def test_what_waits_for_a_machine_that_is_away_is_said(hub: Served) -> None:
-    said = await typed(hub, "say", "s_far", "Skip the docs")
-    assert (said.exit_code, said.output) == (
+    done = await typed(hub, "say", "s_far", "Skip the docs")
+    assert (done.exit_code, done.output) == (
         0,
         "Machine build-2 is away. Your message is stored and will be delivered when it returns.\n",
     )
@@ -127,8 +127,12 @@ async def test_a_project_gets_a_directory_on_another_machine(hub: Served) -> Non
     assert [each["machine"] for each in json.loads(removed.output)["elsewhere"]] == ["m_near"]
 
 
-async def test_an_instruction_is_not_lost_when_it_waits(hub: Served) -> None:
-    await hub.up.hub.store.apply(
-        [GiveInstruction(Instruction("i_1", "m_far", "s_far", "stop", TESTER, "terminal", NOON))]
+async def test_an_answer_for_a_machine_that_is_away_says_when_it_arrives(hub: Served) -> None:
+    body = Permission("Bash", {"command": "make"})
+    ask = Ask("a_far", "s_far", None, body, "Bash", Origin("r_1"), NOON, "session", machine="m_far")
+    await hub.up.hub.store.apply([OpenAsk(ask)])
+    assert "✋ Run `make`? (build-2 (away))" in (await typed(hub, "inbox")).output
+    done = await typed(hub, "answer", "a_far", "--allow")
+    assert done.output == (
+        "Answered.\nMachine build-2 is away. Your answer is stored and will be delivered when it returns.\n"
     )
-    assert [each.id for each in await hub.up.hub.desk.instructions("s_far")] == ["i_1"]

@@ -14,11 +14,14 @@ from handraise.model import asks, items
 _IN_FEED = (*get_args(items.Content), *get_args(asks.Body), items.Preview, schemas.Reset)
 """The types of items and ask bodies; their names start with `Feed`."""
 
+_WAITING = 202
+
 
 def document(routes: Sequence[Route], version: str, cookie: str = "handraise") -> dict[str, Any]:
     """The whole API."""
     used = {shape for route in routes for shape in (route.body, route.returns) if shape is not None} | {
-        schemas.FailedSchema
+        schemas.FailedSchema,
+        schemas.WaitingSchema,
     }
     used |= {shape for alternatives in UNIONS.values() for shape in alternatives}
     ordered = sorted(used, key=lambda shape: shape.__name__)
@@ -95,6 +98,12 @@ def _operation(route: Route, by_shape: dict[Any, Any]) -> dict[str, Any]:
         operation["responses"][str(route.alternate_status)] = {
             "description": "The sign-in page",
             "content": {route.media: {}},
+        }
+    if route.may_wait:
+        shapes = [schemas.WaitingSchema, *([route.returns] if route.returns and route.status == _WAITING else [])]
+        operation["responses"][str(_WAITING)] = {
+            "description": "Success, or stored until the session's machine returns",
+            "content": {route.media: {"schema": {"anyOf": [by_shape[shape] for shape in shapes]}}},
         }
     if route.body is not None:
         operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": by_shape[route.body]}}}

@@ -162,6 +162,8 @@ class Route(Struct, frozen=True):
     """Whether its response may take long. It ends when the caller's access does."""
     alternate_status: int | None = None
     """The status of its other successful response, where it has two."""
+    may_wait: bool = False
+    """Whether it may have to wait for the session's machine: then it returns a 202 that says so."""
     authenticates_itself: bool = False
     """The endpoint reads the body and checks a secret in it. Cookies don't count."""
 

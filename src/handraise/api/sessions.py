@@ -395,7 +395,7 @@ ROUTES = (
         compress=True,
     ),
     Route("GET", "/api/sessions/{id}", "viewer", look, "Get a session", returns=SessionSchema),
-    Route("PATCH", "/api/sessions/{id}", "approver", rename, "Rename a session", Title, SessionSchema),
+    Route("PATCH", "/api/sessions/{id}", "approver", rename, "Rename a session", Title, SessionSchema, may_wait=True),
     Route(
         "POST",
         "/api/sessions/{id}/say",
@@ -418,7 +418,17 @@ ROUTES = (
         Done,
         202,
     ),
-    Route("POST", "/api/sessions/{id}/stop", "admin", stop, "Stop a session. It can be resumed", None, Done, 202),
+    Route(
+        "POST",
+        "/api/sessions/{id}/stop",
+        "admin",
+        stop,
+        "Stop a session. It can be resumed",
+        None,
+        Done,
+        202,
+        may_wait=True,
+    ),
     Route(
         "POST",
         "/api/sessions/{id}/mode",
@@ -440,6 +450,7 @@ ROUTES = (
         SessionSchema,
         202,
         largest=_LARGEST_MESSAGE,
+        may_wait=True,
     ),
     Route(
         "POST",
@@ -451,6 +462,7 @@ ROUTES = (
         SessionSchema,
         202,
         largest=_LARGEST_MESSAGE,
+        may_wait=True,
     ),
     Route(
         "GET",

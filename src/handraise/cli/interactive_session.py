@@ -169,10 +169,12 @@ async def _list(hub: HubTarget, output: OutputOptions) -> int:
     async with _desk(hub) as desk:
         asks = await desk.asks()
         elsewhere = [each.session for each in await desk.sessions() if each.session.dialog]
+        places = {} if output.as_json else await _places(desk)
     for ask in asks:
-        for row in (
-            [msgspec.json.encode(ask_as_json(ask)).decode()] if output.as_json else lines_of_ask(ask, hub.options)
-        ):
+        if output.as_json:
+            click.echo(msgspec.json.encode(ask_as_json(ask)).decode())
+            continue
+        for row in lines_of_ask(ask, hub.options, places.get(ask.machine, "")):
             click.echo(row)
     if not output.as_json:
         for session in elsewhere:
@@ -180,6 +182,17 @@ async def _list(hub: HubTarget, output: OutputOptions) -> int:
         if not asks and not elsewhere:
             click.echo("Nothing needs you.")
     return 0
+
+
+async def _places(desk: Desk) -> dict[str, str]:
+    """The names of machines by ID, if there are several."""
+    try:
+        found = await desk.machines()
+    except NotFound:
+        return {}  # an older hub has only its own
+    if len(found) < 2:
+        return {}
+    return {each.machine.id: each.machine.name + (" (away)" if each.machine.away_since else "") for each in found}
 
 
 async def _stay(desk: Desk, session: Session | None, cursor: int, output: OutputOptions, hub: HubTarget) -> int:

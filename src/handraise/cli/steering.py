@@ -21,7 +21,7 @@ def say(session: str, text: str | None, state: str | None) -> None:
     message = text if text is not None else piped()
     client = HubClient(state_folder(state))
     client.post(f"/api/sessions/{quote(session, safe='')}/say", {"text": message})
-    _say_if_away(client, session, "Your message is stored and will be delivered when it returns.")
+    _say_if_away(client, _machine_of(client, session), "Your message is stored and will be delivered when it returns.")
 
 
 @click.command()
@@ -56,7 +56,7 @@ def stop(session: str, state: str | None) -> None:
     """Stop a session; you can resume it later."""
     client = HubClient(state_folder(state))
     client.post(f"/api/sessions/{quote(session, safe='')}/stop")
-    _say_if_away(client, session, "The session stops when it returns.")
+    _say_if_away(client, _machine_of(client, session), "The session stops when it returns.")
 
 
 @click.command()
@@ -137,13 +137,18 @@ def answer(ask: str, state: str | None, hub: str | None, as_json: bool, **option
         click.echo("The request had expired. Your answer was sent to Claude as a follow-up.")
     else:
         click.echo("Answered.")
+    if not as_json:
+        _say_if_away(client, settled.get("machine", ""), "Your answer is stored and will be delivered when it returns.")
 
 
-def _say_if_away(client: HubClient, session: str, what_then: str) -> None:
-    """Why nothing happens yet, if the session is on a machine that is away."""
-    found = client.get(f"/api/sessions/{quote(session, safe='')}")
-    if found.get("machine", "") in ("", client.own_machine()):
+def _machine_of(client: HubClient, session: str) -> str:
+    return str(client.get(f"/api/sessions/{quote(session, safe='')}").get("machine", ""))
+
+
+def _say_if_away(client: HubClient, machine: str, what_then: str) -> None:
+    """Why nothing happens yet, if it is for a machine that is away."""
+    if machine in ("", client.own_machine()):
         return
     for each in client.get("/api/machines")["machines"]:
-        if each["id"] == found["machine"] and each["away_since"]:
+        if each["id"] == machine and each["away_since"]:
             click.echo(f"Machine {harmless(each['name'])} is away. {what_then}", err=True)

@@ -63,7 +63,7 @@ class Dispatcher:
         value: str = "",
         words: Words | None = None,
     ) -> str:
-        """Returns its result once it was carried out; raises WishRefused with the reason if not, WishWaits if not yet."""
+        """Returns its result once it was carried out; raises WishRefused if it was not, and WishWaits if not yet."""
         name, is_away = await self._machine(session.machine)
         if is_away and kind in IMMEDIATE:
             raise WishRefused(t("sessions.refused.away", machine=name))

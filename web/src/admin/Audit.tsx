@@ -42,6 +42,8 @@ const EVENTS: Entry["what"][] = [
   "trust revoked",
   "denied call allowed",
   "alarm",
+  "machine renamed",
+  "machine forgotten",
 ];
 
 function nameOf(event: Entry["what"]): string {

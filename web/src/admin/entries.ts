@@ -9,7 +9,7 @@ type AuditDetail = Record<string, unknown>;
 export function sayEntry(entry: Entry): string {
   const { detail } = entry;
   const answer = isObject(detail["answer"]) ? detail["answer"] : null;
-  const about = [text(detail["tool"]) || text(detail["kind"]), text(detail["name"]), text(detail["role"]), text(detail["tried"])].filter(Boolean);
+  const about = [text(detail["tool"]) || text(detail["kind"]), text(detail["name"]), text(detail["to"]), text(detail["role"]), text(detail["tried"])].filter(Boolean);
   const parts = [answer ? sayAnswer(answer) : "", ...about.map((each) => `\`${reveal(each).replaceAll("`", "ˋ")}\``), reveal(text(detail["reason"]))];
   return parts.filter(Boolean).join(" · ") || t("admin.audit.details");
 }

@@ -64,8 +64,12 @@ function useSend(session: Session, text: string, pictures: Attachments, clear: (
     id.current ??= crypto.randomUUID();
     try {
       const path = `/api/sessions/${encodeURIComponent(session.id)}`;
-      if (session.ended) await resume(path);
-      await post(`${path}/say`, { text, images, id: id.current });
+      // A machine that is away resumes it when it returns, with this message.
+      if (session.ended && awayOf(session)) await post(`${path}/resume`, { say: text, images });
+      else {
+        if (session.ended) await resume(path);
+        await post(`${path}/say`, { text, images, id: id.current });
+      }
       id.current = null;
       clear();
       dropDraft(`say.${session.id}`);

@@ -1,5 +1,6 @@
 /** The dialogs of a session: rename it, change its model, fork it, stop it. */
 import type { Session } from "../feed/model";
+import type { Waiting } from "../generated/api";
 import { Dialog } from "../parts/Dialog";
 import { TextDialog } from "../parts/TextDialog";
 import { MODELS } from "../sessions/modes";
@@ -20,9 +21,9 @@ export function SessionDialog({ name, session, run, close }: SessionDialogProps)
   const path = `/api/sessions/${encodeURIComponent(session.id)}`;
   const setModel = (model: string) => post(`${path}/model`, { model: model.trim() });
   const fork = async (say: string) => {
-    const made = await post<Session>(`${path}/fork`, { say });
+    const made = await post<Session | Waiting>(`${path}/fork`, { say });
     // On a machine that is away, it is forked later.
-    if (made.id !== session.id) go(pathOf({ view: "session", id: made.id }));
+    if ("id" in made) go(pathOf({ view: "session", id: made.id }));
   };
   switch (name) {
     case "rename":

@@ -51,6 +51,6 @@ function queuedBehind(count: number): string {
 
 function before(session: Session, others: Iterable<Session>): number {
   let count = 0;
-  for (const each of others) if (each.phase === "queued" && each.created_at < session.created_at) count += 1;
+  for (const each of others) if (each.phase === "queued" && each.machine === session.machine && each.created_at < session.created_at) count += 1;
   return count;
 }

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, assert_never
 from msgspec.structs import replace
 
 from handraise.desk.interface import Desk, NotFound, Refused
+from handraise.desk.machine_names import MachineNames
 from handraise.model.asks import Ask
 from handraise.model.devices import Device
 from handraise.model.tokens import Role, may
@@ -65,6 +66,7 @@ class DeviceSender:
         self._book = book
         self._scene = scene
         self._desk = desk
+        self._names = MachineNames(desk)
         self._client = client
         self._role_of = role_of
         self._clock = clock
@@ -150,7 +152,8 @@ class DeviceSender:
                 settled = await self._settled(ask_id, device, waiting)
                 return PushMessage(notices.encode(settled), topic(ask_id), LONGEST_LIFE)
             case Announce(ending=ending):
-                title = (await self._desk.session(ending.session)).session.title
+                session = (await self._desk.session(ending.session)).session
+                title = await self._names.titled(session.title, session.machine)
                 ended = notices.of_ended(ending, title, device)
                 return PushMessage(
                     notices.encode(ended), topic(ending.session), _ENDING_LIFE, "high" if ending.alarm else "normal"
@@ -169,7 +172,7 @@ class DeviceSender:
         if ask.session is None:
             return notices.NoticeContext(t("push.agent", name=ask.agent) if ask.agent else t("push.external"))
         session = (await self._desk.session(ask.session)).session
-        return notices.NoticeContext(session.title, session.directory)
+        return notices.NoticeContext(await self._names.titled(session.title, session.machine), session.directory)
 
     def _settle(self, action: PushAction, outcome: Outcome) -> None:
         """Records the outcome. An action that can't be done is dropped after a while."""

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from handraise.desk.interface import Desk, NotFound
+from handraise.desk.machine_names import MachineNames
 from handraise.model.asks import Ask
 from handraise.surfaces.telegram.card_sender import CardSender, CardServices
 from handraise.surfaces.telegram.deliveries import Delivery
@@ -42,6 +43,7 @@ class CardBoard:
         second: float = 1.0,
     ) -> None:
         self._desk = desk
+        self._names = MachineNames(desk)
         self._ledger = ledger
         self._second = second
         self._people = people
@@ -197,7 +199,7 @@ class CardBoard:
             session = (await self._desk.session(ask.session)).session
         except NotFound:
             return AskOrigin()
-        return AskOrigin(session.directory, session.title)
+        return AskOrigin(session.directory, await self._names.titled(session.title, session.machine))
 
     async def _places(self, ask: Ask) -> tuple[ChatPlace, ...]:
         """The session's own topic, if it has one; else where its project's cards go."""

@@ -65,6 +65,8 @@ class CardFrame(Struct, frozen=True):
     """Which of several open asks it is."""
     waits: str = ""
     """Why keys don't count yet, or go elsewhere."""
+    stored: str = ""
+    """What becomes of an answer while the session's machine is away."""
     keys: bool = True
     """Whether it is answered with keys or with typed lines."""
 
@@ -95,7 +97,7 @@ def picture(dialogue: Dialogue, frame: CardFrame) -> CardView:
         story(dialogue, width),
         _controls(dialogue, measure, keys=frame.keys),
         dialogue.pointer or 0 if dialogue.writing is None else 0,
-        [*_note(dialogue, measure), *(_keys(dialogue, frame, measure) if frame.keys else [])],
+        [*_stored(frame, measure), *_note(dialogue, measure), *(_keys(dialogue, frame, measure) if frame.keys else [])],
     )
     above, below, fit = arrange(parts, frame.height, width)
     cards = [indent([cut(row, width) for row in rows], BAR) for rows in (above, below)]
@@ -211,6 +213,10 @@ def _row(dialogue: Dialogue, number: int, named: str, row: Row, width: int) -> l
     if row.says:
         spans.append(("class:dim", f" – {row.says}"))
     return wrap(tuple(spans), width, hang=8 if dialogue.step.several else 4)
+
+
+def _stored(frame: CardFrame, width: int) -> list[Line]:
+    return wrap(line(("class:warning", one_line(frame.stored))), width) if frame.stored else []
 
 
 def _note(dialogue: Dialogue, width: int) -> list[Line]:

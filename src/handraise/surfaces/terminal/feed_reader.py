@@ -10,10 +10,11 @@ from datetime import datetime
 
 import msgspec
 
-from handraise.desk.interface import CutOff, Desk, Follower, LostPlace, NotFound, Unreached
+from handraise.desk.interface import CutOff, Desk, DeskError, Follower, LostPlace, NotFound, Unreached
 from handraise.model.asks import Ask, Settlement
-from handraise.model.items import AskOpened, AskSettled, Item, Preview
+from handraise.model.items import AskOpened, AskSettled, Item, MachineChanged, Preview
 from handraise.model.sessions import Session
+from handraise.present.harmless import one_line
 from handraise.surfaces.terminal.dialogue import Dialogue
 from handraise.surfaces.terminal.lines import Line, line, wrap
 from handraise.surfaces.terminal.terminal_io import TerminalIO
@@ -23,6 +24,8 @@ from handraise.texts import t
 
 _AGAIN = (0.2, 0.5, 1.0, 2.0)
 """How long to wait before each attempt to reach the hub; the last value repeats."""
+_MACHINES = 5.0
+"""How often to ask whether a session's machine is online, in seconds."""
 
 
 class FeedReader:
@@ -68,6 +71,15 @@ class FeedReader:
             await asyncio.sleep(_AGAIN[min(tries, len(_AGAIN) - 1)])
             tries += 1
 
+    async def watch_machines(self) -> None:
+        """Never returns. The feed of one session doesn't say that its machine went away, so this asks for it."""
+        while True:
+            await asyncio.sleep(_MACHINES)
+            session = self._view.session
+            if session is not None and session.machine not in ("", self._view.own) and self._view.connected:
+                with contextlib.suppress(DeskError):
+                    await self._read_machines()
+
     def settle(self, ask: Ask) -> list[Line]:
         """Removes the card of a settled ask, and returns the line it leaves behind."""
         gone = self._view.stack.remove(ask.id)
@@ -111,6 +123,8 @@ class FeedReader:
             self._view.hear(item.session, content)
         try:
             match content:
+                case MachineChanged():
+                    await self._read_machines()
                 case AskOpened(ask=opened):
                     await self._open(await self._desk.ask(str(opened["id"])))
                 case AskSettled(ask=name):
@@ -124,6 +138,7 @@ class FeedReader:
 
     async def _look(self) -> None:
         """Reads the open asks: before the first change, and after each gap."""
+        await self._read_machines()
         asks = await self._desk.asks(state="open", session=self._session)
         if self._view.session is None:
             for each in await self._desk.sessions():
@@ -135,6 +150,30 @@ class FeedReader:
         for ask in asks:
             await self._open(ask)
         self._view.looked = True
+
+    async def _read_machines(self) -> None:
+        try:
+            found = await self._desk.machines()
+        except NotFound:
+            # An older hub has only its own.
+            return
+        was_away = self._is_away()
+        self._view.machines = {each.machine.id: each.machine for each in found}
+        self._view.own = next((each.machine.id for each in found if each.here), "")
+        if self._is_away() and not was_away:
+            self._tell("class:warning", t("terminal.machine.away", name=self._machine_name()))
+        elif was_away and not self._is_away():
+            self._tell("class:dim", t("terminal.machine.back", name=self._machine_name()))
+        self._changed()
+
+    def _is_away(self) -> bool:
+        """Whether the session that is followed is on a machine that is away."""
+        machine = self._view.machine_of(self._view.session) if self._view.session is not None else None
+        return machine is not None and machine.away_since is not None
+
+    def _machine_name(self) -> str:
+        machine = self._view.machine_of(self._view.session) if self._view.session is not None else None
+        return one_line(machine.name) if machine is not None else ""
 
     def _know(self, session: Session) -> None:
         self._view.know(session.id, session.title, session.phase, session.directory, session.dialog)

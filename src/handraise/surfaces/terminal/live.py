@@ -22,8 +22,9 @@ def live(view: ViewState, now: datetime, width: int, height: int, waits: str = "
     above = [*view.timeline.tail(width), *running, *_dialogs(view, width), *_connection(view, width)]
     if current is None:
         return CardView([*above, *_nothing(view, width), *_waiting(view, width)], [], Fit())
-    title = view.titles.get(current.ask.session or "", "") if view.session is None else ""
-    body, foot, fit = cards.picture(current, CardFrame(width, height, now, title, view.stack.place, waits))
+    title, stored = view.asker_of(current.ask), view.stored_until(current.ask)
+    frame = CardFrame(width, height, now, title, view.stack.place, waits, stored)
+    body, foot, fit = cards.picture(current, frame)
     room = height - len(body) - len(foot)
     # An empty row separates the card from earlier output.
     before = [*above, EMPTY][-room:] if room > 0 else []
@@ -40,7 +41,8 @@ def state(view: ViewState, now: datetime, width: int) -> Line:
     queued = t("terminal.status.queued", count=len(timeline.waiting)) if timeline.waiting else ""
     keys = [*([t("terminal.key.interrupt")] if timeline.working and view.speaks else []), t("terminal.key.leave")]
     where = t("terminal.status.terminal", host=one_line(timeline.terminal))
-    facts = [_doing(view, now), timeline.mode, queued, f"${timeline.cost_usd:.4f}" if view.speaks else where]
+    machine = one_line(view.place_of(view.session))
+    facts = [_doing(view, now), machine, timeline.mode, queued, f"${timeline.cost_usd:.4f}" if view.speaks else where]
     limits = [one_line(usage_in_words(each, now)) for each in timeline.usage]
     return line(("class:dim", joined([*facts, *keys, *limits], width)))
 
@@ -102,7 +104,7 @@ def _waiting(view: ViewState, width: int) -> list[Line]:
 def _others(view: ViewState, width: int, now: datetime) -> list[Line]:
     """The asks behind the card on top, one per row."""
     rest = [ask for ask in view.stack.waiting if ask.id != view.stack.top]
-    parts = [(view.stack.headline(ask.id), view.titles.get(ask.session or "", ""), waiting(ask, now)) for ask in rest]
+    parts = [(view.stack.headline(ask.id), view.asker_of(ask), waiting(ask, now)) for ask in rest]
     return [
         cut(line(("class:accent", "✋ "), ("class:dim", joined(map(one_line, each), width - 3))), width)
         for each in parts

@@ -33,9 +33,11 @@ _PASTE = 0.05
 _MARGIN = 0.005
 
 
-def lines_of_card(dialogue: Dialogue, width: int, now: datetime, place: str, title: str = "") -> list[str]:
+def lines_of_card(
+    dialogue: Dialogue, width: int, now: datetime, place: str, title: str = "", stored: str = ""
+) -> list[str]:
     """A card as lines of plain text."""
-    rows = cards.card(dialogue, CardFrame(width, _WHOLE, now, title, place, keys=False))
+    rows = cards.card(dialogue, CardFrame(width, _WHOLE, now, title, place, stored=stored, keys=False))
     return [text_of(row).removeprefix(cards.BAR[1]).rstrip() for row in rows]
 
 
@@ -121,8 +123,8 @@ class Plain:
         if stands != self._shown:
             self._shown, self._stood = stands, ""
             width, _ = self.size
-            title = view.titles.get(current.ask.session or "", "") if view.session is None else ""
-            for each in lines_of_card(current, width, self._clock(), view.stack.place, title):
+            title, stored = view.asker_of(current.ask), view.stored_until(current.ask)
+            for each in lines_of_card(current, width, self._clock(), view.stack.place, title, stored):
                 self._print(each)
             now = self._clock()
             view.stack.drawn(Fit(), now)

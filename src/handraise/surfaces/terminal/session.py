@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from datetime import datetime, timedelta
 from typing import Self, assert_never
 
-from handraise.desk.interface import Conflict, Desk, DeskError, TooLate, Unreached
+from handraise.desk.interface import Conflict, Desk, DeskError, TooLate, Unreached, Waiting
 from handraise.model.answers import Answer
 from handraise.model.asks import Ask
 from handraise.model.sessions import Session
@@ -52,6 +52,7 @@ class TerminalSession:
     async def __aenter__(self) -> Self:
         await self._group.__aenter__()
         self._start(self._follow())
+        self._start(self._following.watch_machines())
         return self
 
     async def __aexit__(self, *_raised: object) -> None:
@@ -199,6 +200,8 @@ class TerminalSession:
                 await self._desk.resume(session, text)
             else:
                 await self._desk.say(session, text)
+        except Waiting as error:
+            self._tell("class:warning", one_line(str(error)))
         except Unreached:
             self._tell("class:warning", t("terminal.stay.not_said"))
             self._io.keep(text)

@@ -18,11 +18,13 @@ from handraise.model.items import (
     ActionEnded,
     ActionStarted,
     DenialChanged,
+    InstructionSettled,
     Item,
     Notice,
     Preview,
     Said,
     SaidTaken,
+    SaidWithdrawn,
     SessionChanged,
     SessionEnded,
     SessionStarted,
@@ -132,6 +134,11 @@ class Timeline(Struct):
             case SaidTaken(say=say):
                 self.waiting.pop(say, None)
                 return []
+            case SaidWithdrawn(say=say):
+                withdrawn = self.waiting.pop(say, None)
+                return [] if withdrawn is None else [line(("class:dim", t("terminal.timeline.taken_back")))]
+            case InstructionSettled(state="refused", reason=reason):
+                return wrap(line(("class:warning", t("terminal.timeline.undone", reason=one_line(reason)))), width, 2)
             case SessionStarted(mode=mode, title=title) | SessionChanged(mode=mode, title=title):
                 self.mode, self.title = mode, title
                 return self._changed(content)

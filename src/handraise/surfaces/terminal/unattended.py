@@ -21,9 +21,10 @@ from handraise.texts import t
 _QUEUE = "queue"
 
 
-def lines_of_ask(ask: Ask, options: str = "") -> list[str]:
-    """An open ask, and how to answer it from elsewhere; `options` find its hub."""
-    return [f"✋ {one_line(headline(ask, None))}", *(f"    {each}{options}" for each in how_to_answer(ask))]
+def lines_of_ask(ask: Ask, options: str = "", place: str = "") -> list[str]:
+    """An open ask, and how to answer it from elsewhere; `options` find its hub, `place` is its machine's name."""
+    where = f" ({one_line(place)})" if place else ""
+    return [f"✋ {one_line(headline(ask, None))}{where}", *(f"    {each}{options}" for each in how_to_answer(ask))]
 
 
 class Unattended:

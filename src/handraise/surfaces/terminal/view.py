@@ -11,11 +11,13 @@ from msgspec.structs import replace
 from handraise.model.asks import Ask
 from handraise.model.intent import Attention, attend
 from handraise.model.items import Content, SessionChanged, SessionEnded
+from handraise.model.machines import Machine
 from handraise.model.sessions import Session
 from handraise.present.flows import flow_of
 from handraise.surfaces.terminal import dialogue as dialogues
 from handraise.surfaces.terminal.dialogue import Dialogue
 from handraise.surfaces.terminal.fit import Fit
+from handraise.surfaces.terminal.lines import BETWEEN
 from handraise.surfaces.terminal.timeline import Timeline
 from handraise.texts import t
 
@@ -194,6 +196,10 @@ class ViewState(Struct):
     looked: bool = False
     """Whether the open asks are known."""
     titles: dict[str, str] = field(default_factory=dict)
+    machines: dict[str, Machine] = field(default_factory=dict)
+    """The machines that share the inbox, by ID; with one, none is named."""
+    own: str = ""
+    """The hub's own machine."""
     dialogs: dict[str, str] = field(default_factory=dict)
     """What waits in terminals and can be answered only there, by session."""
     _phases: dict[str, str] = field(default_factory=dict)
@@ -212,6 +218,29 @@ class ViewState(Struct):
     def speaks(self) -> bool:
         """Whether messages and wishes reach this session from here: not while a person runs it in a terminal."""
         return self.session is not None and (not self.timeline.terminal or self.timeline.ended is not None)
+
+    def machine_of(self, of: Session | Ask) -> Machine | None:
+        """Where it is, if there are several machines."""
+        return self.machines.get(of.machine or self.own) if len(self.machines) > 1 else None
+
+    def place_of(self, of: Session | Ask) -> str:
+        """The name of its machine, and whether that is away; empty if there is only one."""
+        machine = self.machine_of(of)
+        if machine is None:
+            return ""
+        return machine.name if machine.away_since is None else t("terminal.machine.named_away", name=machine.name)
+
+    def asker_of(self, ask: Ask) -> str:
+        """The session that asks, and where it is, for the inbox; empty for the session's own view."""
+        if self.session is not None:
+            return ""
+        return BETWEEN.join(each for each in (self.titles.get(ask.session or "", ""), self.place_of(ask)) if each)
+
+    def stored_until(self, ask: Ask) -> str:
+        """What becomes of an answer while the machine is away; empty if it is online."""
+        machine = self.machine_of(ask)
+        away = machine is not None and machine.away_since is not None
+        return t("terminal.machine.away_card", name=machine.name) if machine is not None and away else ""
 
     @property
     def working(self) -> int:
