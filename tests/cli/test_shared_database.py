@@ -239,3 +239,25 @@ def _shared(url: str) -> SharedDatabase:
     found = shared_database(url)
     assert found is not None
     return found
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("sslmode=verify-full", "sslmode=verify-full needs the certificate of the authority"),
+        ("sslmode=verify-ca", "or put the certificate at"),
+        (
+            "sslmode=verify-full&sslrootcert=/none/ca.pem",
+            "sslrootcert in the database URL: there is no file /none/ca.pem",
+        ),
+        ("sslcert=/none/c.pem", "sslcert in the database URL: there is no file /none/c.pem"),
+        ("ssl_min_protocol_version=3", "must be one of TLSv1.2, TLSv1.3"),
+    ],
+)
+def test_a_certificate_that_is_missing_is_named(
+    tmp_path: Path, query: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(SettingsRefused) as refused:
+        service(NO_CLAUDE, tmp_path / "state", None, None, f"postgresql://ana@db.example/hub?{query}")
+    assert sentence in str(refused.value)

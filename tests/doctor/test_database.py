@@ -202,3 +202,12 @@ async def test_a_password_in_the_url_works_and_is_advised_against_and_never_show
     text = as_text(await examine(environ, tmp_path))
     assert "Connected to 127.0.0.1" in text
     assert PASSWORD.partition(" ")[0] not in text
+
+
+async def test_a_missing_certificate_is_a_finding(tmp_path: Path) -> None:
+    file = tmp_path / "handraise.toml"
+    file.write_text('[store]\ndatabase = "postgresql://ana@db.example/hub?sslmode=verify-full"\n')
+    file.chmod(0o600)
+    report = await examine({"HANDRAISE_CONFIG": str(file), "HANDRAISE_STATE": str(tmp_path / "state")}, tmp_path)
+    [found] = [each for each in report.findings if each.name == "database"]
+    assert (found.verdict, "Add sslrootcert=FILE to the database URL" in found.sentence) == ("fail", True)

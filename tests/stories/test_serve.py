@@ -144,7 +144,7 @@ async def test_what_keeps_a_hub_from_coming_up_is_said(tmp_path: Path) -> None:
             ({**elsewhere, "HANDRAISE_CONFIG": str(strange)}, (), ["port"]),
             ({**elsewhere, "HANDRAISE_STATE": str(exposed)}, (), ["Make it private: chmod 700"]),
             ({**elsewhere, "HANDRAISE_STATE": str(tmp_path / ("x" * 100))}, (), ["too long for a socket"]),
-            (other, postgres, ["postgresql isn't supported. Use sqlite:///ABSOLUTE/PATH"]),
+            (other, postgres, ["--database: other users can see a password on the command line."]),
             (
                 {**other, "HANDRAISE_STORE_DATABASE": str(exposed / "hub.db")},
                 (),

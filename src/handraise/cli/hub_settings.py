@@ -13,7 +13,14 @@ from handraise.api.origins import spelled
 from handraise.claude.command import environment
 from handraise.claude.locate import ClaudeMissing, locate
 from handraise.config.database import SharedDatabase, database_file, shared_database
-from handraise.config.files import database_password, load_layers, password_file, settings_file, token_file
+from handraise.config.files import (
+    check_certificates,
+    database_password,
+    load_layers,
+    password_file,
+    settings_file,
+    token_file,
+)
 from handraise.config.reading import project_rules, read_layers
 from handraise.config.settings import Settings, seconds_or_none
 from handraise.config.tables import SettingsRefused
@@ -111,6 +118,7 @@ def address_of(shared: SharedDatabase, password: str | None) -> "DatabaseAddress
         if error.name != "asyncpg":
             raise
         raise SettingsRefused("PostgreSQL needs: pip install 'handraise[postgres]'") from error
+    check_certificates(shared, Path.home())
     address: DatabaseAddress = connecting.read_address(shared.url, password)
     return address
 

@@ -19,7 +19,13 @@ _SHARED = ("postgresql", "postgres")
 SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _SERVER_KINDS = ("any", "primary", "read-write")
 """Of `target_session_attrs`: the hub writes, so a standby is of no use."""
-_VALUES: dict[str, tuple[str, ...]] = {"sslmode": SSL_MODES, "target_session_attrs": _SERVER_KINDS}
+_TLS_VERSIONS = ("TLSv1.2", "TLSv1.3")
+_VALUES: dict[str, tuple[str, ...]] = {
+    "sslmode": SSL_MODES,
+    "target_session_attrs": _SERVER_KINDS,
+    "ssl_min_protocol_version": _TLS_VERSIONS,
+    "ssl_max_protocol_version": _TLS_VERSIONS,
+}
 _FREE = (
     "host",
     "port",
@@ -32,11 +38,10 @@ _FREE = (
     "sslkey",
     "sslcrl",
     "sslpassword",
-    "ssl_min_protocol_version",
-    "ssl_max_protocol_version",
 )
 PARAMETERS = (*_VALUES, *_FREE)
 _SECRETS = ("password", "sslpassword")
+_FILES_OF_TLS = ("sslrootcert", "sslcert", "sslkey", "sslcrl")
 _LAST_PORT = 65535
 
 
@@ -51,6 +56,8 @@ class SharedDatabase(Struct, frozen=True):
     """Without its port; empty for a Unix socket. Several are separated by commas."""
     server: str = ""
     """The user, host and port."""
+    files: tuple[tuple[str, str], ...] = ()
+    """The certificates and keys that it names: each parameter with its path."""
 
     def __repr__(self) -> str:
         return f"SharedDatabase({self.shown!r})"
@@ -131,6 +138,7 @@ def _shared(url: str) -> SharedDatabase:
         query.get("sslmode", "prefer"),
         ",".join(_host(each) for each in (hosts or query.get("host", "")).split(",")),
         "|".join((user or query.get("user", ""), hosts or query.get("host", ""), query.get("port", ""))),
+        tuple((name, query[name]) for name in _FILES_OF_TLS if name in query),
     )
 
 

@@ -7,6 +7,7 @@ from stat import S_ISREG
 
 import platformdirs
 
+from handraise.config.database import SharedDatabase
 from handraise.config.reading import Layers
 from handraise.config.settings import StoreSettings
 from handraise.config.tables import SettingsRefused
@@ -79,6 +80,20 @@ def database_password(settings: StoreSettings, environ: Mapping[str, str]) -> st
     """The password in its own file; None if it is elsewhere. Raises SettingsRefused, which doesn't repeat it."""
     file = password_file(settings, environ)
     return None if file is None else _read_password(file)
+
+
+def check_certificates(shared: SharedDatabase, home: Path) -> None:
+    """Whether the files are there that a checked connection needs; raises SettingsRefused."""
+    for name, path in shared.files:
+        if not Path(path).expanduser().is_file():
+            raise SettingsRefused(f"{name} in the database URL: there is no file {path}.")
+    usual = home / ".postgresql" / "root.crt"
+    if shared.sslmode.startswith("verify-") and "sslrootcert" not in dict(shared.files) and not usual.is_file():
+        raise SettingsRefused(
+            f"sslmode={shared.sslmode} needs the certificate of the authority that signed the server's. Add"
+            f" sslrootcert=FILE to the database URL, or put the certificate at {usual}. For a public authority, use"
+            " your system's file, for example sslrootcert=/etc/ssl/certs/ca-certificates.crt."
+        )
 
 
 def _read_password(file: Path) -> str:

@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from handraise.client.state import state_folder
-from handraise.config.database import database_file, shared_database
-from handraise.config.files import bot_token, database_password, load_layers, settings_file
+from handraise.config.database import SharedDatabase, database_file, shared_database
+from handraise.config.files import bot_token, check_certificates, database_password, load_layers, settings_file
 from handraise.config.reading import Effective, Layers, effective, over, read_layers
 from handraise.config.settings import Settings
 from handraise.config.tables import SettingsRefused
@@ -73,7 +73,7 @@ async def examine(
         *(
             [checks.check_database(elsewhere or folder / DATABASE)]
             if shared is None
-            else await _shared(settings, environ)
+            else await _shared(shared, settings, environ, home)
         ),
         checks.check_pipes(settings.limits.parallel),
         checks.check_inotify(),
@@ -90,11 +90,11 @@ async def _claude(settings: Settings, environ: Mapping[str, str], home: Path) ->
     ]
 
 
-async def _shared(settings: Settings, environ: Mapping[str, str]) -> list[Finding]:
+async def _shared(shared: SharedDatabase, settings: Settings, environ: Mapping[str, str], home: Path) -> list[Finding]:
     """Only who has a shared database imports what belongs to it."""
-    shared = shared_database(settings.store.database)
     try:
         database = importlib.import_module("handraise.doctor.database")
+        check_certificates(shared, home)
         password = database_password(settings.store, environ)
     except SettingsRefused as error:
         return [Finding("database", "fail", str(error))]
