@@ -16,7 +16,7 @@ from handraise.model.inputs import MalformedInput
 from handraise.model.own_tools import APPROVAL_PROMPT, ASK_USER
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
-from handraise.store.memory.store import MemoryStore
+from handraise.store.memory.store import MemoryDatabase, MemoryStore
 from inbox.waiting_room import ANA, Clock, Room, room, surroundings
 
 AGENT = Caller("c", "an agent", "/work/app")
@@ -311,3 +311,26 @@ async def test_an_edited_permission_goes_back_edited(store: MemoryStore) -> None
         await here.room.inbox.answer(ask.id, Allow(input={"command": "pwd"}), ANA, "web")
 
         assert (await call).text == '{"behavior": "allow", "updatedInput": {"command": "pwd"}}'
+
+
+async def test_an_agent_that_reconnects_to_another_hub_finds_its_question_again() -> None:
+    database = MemoryDatabase()
+    async with (
+        MemoryStore("m_1", database) as one,
+        MemoryStore("m_2", database) as two,
+        desk(one) as first,
+        desk(two) as second,
+    ):
+        lost = first.call()
+        ask = await first.opened()
+        assert ask.machine == "m_1"
+        found = second.call()
+        await second.until(ask.id, lambda each: each is not None and each.machine == "m_2")
+
+        lost.cancel()
+        await asyncio.wait([lost])
+        await first.room.inbox.leave(ask.id, "The agent did not come back.")  # as far as the first hub knows
+
+        assert await two.ask(ask.id) == replace(ask, machine="m_2")
+        await first.answer(ask)
+        assert "this" in (await found).text

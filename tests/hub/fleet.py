@@ -76,6 +76,8 @@ class Site:
 
         environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.fleet.tmp), "PRETEND_LOG": str(self.log)}
         values = {"options": Options(sandbox="off"), "machine_name": self.name, "beat": 0.05, **settings}
+        if self.fleet.url is not None:
+            return HubConfig(self.state, self.fleet.program, environment, database=self.fleet.url, **values)
         return HubConfig(self.state, self.fleet.program, environment, store=store, **values)
 
     @property
@@ -109,8 +111,10 @@ class Site:
 class Fleet:
     """Entered with `async with`; `site` makes a machine. Leaving it ends every Claude."""
 
-    def __init__(self, tmp: Path) -> None:
+    def __init__(self, tmp: Path, url: str | None = None) -> None:
         self.tmp = tmp
+        self.url = url
+        """Of a PostgreSQL database, if it isn't the one in memory."""
         self.database = MemoryDatabase()
         self.stores: dict[str, list[FaultyStore]] = {}
         self.sites: dict[str, Site] = {}
@@ -124,7 +128,7 @@ class Fleet:
     async def __aexit__(self, *raised: object) -> None:
         for site in self.sites.values():
             with suppress(Exception):
-                await site.kill()
+                await (site.kill() if self.url is None else site.stop())
         for site in self.sites.values():
             last = await site.open()
             await last.pool.stop_all()
@@ -135,9 +139,9 @@ class Fleet:
 
 
 @asynccontextmanager
-async def fleet_of(tmp: Path, *names: str, **settings: Any) -> AsyncIterator[list[Site]]:
+async def fleet_of(tmp: Path, *names: str, url: str | None = None, **settings: Any) -> AsyncIterator[list[Site]]:
     """Machines with running hubs."""
-    async with Fleet(tmp) as fleet:
+    async with Fleet(tmp, url) as fleet:
         sites = [fleet.site(name) for name in names]
         for site in sites:
             await site.open(**settings)

@@ -32,8 +32,8 @@ async def with_project(site: Site, *others: Site) -> str:
     return project.id
 
 
-async def test_an_answer_counts_wherever_it_was_given(tmp_path: Path) -> None:
-    async with fleet_of(tmp_path, "laptop", "server") as (laptop, server):
+async def test_an_answer_counts_wherever_it_was_given(tmp_path: Path, url: str | None) -> None:
+    async with fleet_of(tmp_path, "laptop", "server", url=url) as (laptop, server):
         session = await begin(laptop, "ask me")
         ask = await next_ask(server.hub, session)
         assert ask.machine == laptop.machine
@@ -47,8 +47,8 @@ async def test_an_answer_counts_wherever_it_was_given(tmp_path: Path) -> None:
         assert not server.received("user")
 
 
-async def test_of_two_hubs_that_answer_at_the_same_moment_one_wins(tmp_path: Path) -> None:
-    async with fleet_of(tmp_path, "laptop", "server", "phone") as (laptop, server, phone):
+async def test_of_two_hubs_that_answer_at_the_same_moment_one_wins(tmp_path: Path, url: str | None) -> None:
+    async with fleet_of(tmp_path, "laptop", "server", "phone", url=url) as (laptop, server, phone):
         session = await begin(laptop, "ask me")
         ask = await next_ask(server.hub, session)
 
@@ -65,22 +65,22 @@ async def test_of_two_hubs_that_answer_at_the_same_moment_one_wins(tmp_path: Pat
         assert len(laptop.received("control_response")) == 1
 
 
-async def test_what_is_said_elsewhere_reaches_claude_once(tmp_path: Path) -> None:
-    async with fleet_of(tmp_path, "laptop", "server") as (laptop, server):
+async def test_what_is_said_elsewhere_reaches_claude_once(tmp_path: Path, url: str | None) -> None:
+    async with fleet_of(tmp_path, "laptop", "server", url=url) as (laptop, server):
         session = await begin(laptop)
 
         say = await server.hub.desk.say(session, "and now this")
 
         async def received() -> bool:
-            return not await server.store.says(session)
+            return not await server.hub.store.says(session)
 
         await until(server.hub, received)
         said = [line for line in laptop.received("user") if line["uuid"] == say.id]
         assert len(said) == 1
 
 
-async def test_a_parked_session_is_brought_back_by_what_is_said_elsewhere(tmp_path: Path) -> None:
-    async with fleet_of(tmp_path, "laptop", "server", limit=1) as (laptop, server):
+async def test_a_parked_session_is_brought_back_by_what_is_said_elsewhere(tmp_path: Path, url: str | None) -> None:
+    async with fleet_of(tmp_path, "laptop", "server", url=url, limit=1) as (laptop, server):
         first = await begin(laptop)
         second = await begin(laptop)
         assert (await server.hub.desk.session(first)).session.phase == "parked"
@@ -91,8 +91,8 @@ async def test_a_parked_session_is_brought_back_by_what_is_said_elsewhere(tmp_pa
         await until_turns(server.hub, first, 2)
 
 
-async def test_wishes_travel_and_whoever_asked_gets_the_result(tmp_path: Path) -> None:
-    async with fleet_of(tmp_path, "laptop", "server") as (laptop, server):
+async def test_wishes_travel_and_whoever_asked_gets_the_result(tmp_path: Path, url: str | None) -> None:
+    async with fleet_of(tmp_path, "laptop", "server", url=url) as (laptop, server):
         desk = server.hub.desk.seat(Person("ana"), "web")
         session = await begin(laptop, "wait")
 
@@ -123,8 +123,8 @@ async def test_wishes_travel_and_whoever_asked_gets_the_result(tmp_path: Path) -
         assert await desk.instructions(session) == []
 
 
-async def test_a_session_starts_on_the_machine_that_was_chosen(tmp_path: Path) -> None:
-    async with fleet_of(tmp_path, "laptop", "server") as (laptop, server):
+async def test_a_session_starts_on_the_machine_that_was_chosen(tmp_path: Path, url: str | None) -> None:
+    async with fleet_of(tmp_path, "laptop", "server", url=url) as (laptop, server):
         await with_project(laptop, server)
 
         started = await laptop.hub.desk.start("go", "app", machine="server")
@@ -140,8 +140,8 @@ async def test_a_session_starts_on_the_machine_that_was_chosen(tmp_path: Path) -
             await laptop.hub.desk.start("go", str(laptop.work.parent), machine="server")
 
 
-async def test_any_machine_is_the_least_busy_one_that_has_the_project(tmp_path: Path) -> None:
-    async with fleet_of(tmp_path, "laptop", "server", "third") as (laptop, server, third):
+async def test_any_machine_is_the_least_busy_one_that_has_the_project(tmp_path: Path, url: str | None) -> None:
+    async with fleet_of(tmp_path, "laptop", "server", "third", url=url) as (laptop, server, third):
         await with_project(laptop, server)
         await begin(laptop)
 
@@ -150,8 +150,8 @@ async def test_any_machine_is_the_least_busy_one_that_has_the_project(tmp_path: 
         assert started.session.machine == server.machine
 
 
-async def test_a_gateway_never_starts_claude_and_sends_sessions_elsewhere(tmp_path: Path) -> None:
-    async with fleet_of(tmp_path, "laptop") as (laptop,):
+async def test_a_gateway_never_starts_claude_and_sends_sessions_elsewhere(tmp_path: Path, url: str | None) -> None:
+    async with fleet_of(tmp_path, "laptop", url=url) as (laptop,):
         gateway = laptop.fleet.site("gateway")
         await gateway.open(limit=0)
         await with_project(laptop)
@@ -170,8 +170,8 @@ async def test_a_gateway_never_starts_claude_and_sends_sessions_elsewhere(tmp_pa
         assert not gateway.log.exists()
 
 
-async def test_a_hub_touches_no_session_of_another_machine(tmp_path: Path) -> None:
-    async with fleet_of(tmp_path, "laptop", "server") as (laptop, server):
+async def test_a_hub_touches_no_session_of_another_machine(tmp_path: Path, url: str | None) -> None:
+    async with fleet_of(tmp_path, "laptop", "server", url=url) as (laptop, server):
         session = await begin(laptop, "ask me")
         ask = await next_ask(server.hub, session)
         await laptop.stop()
@@ -187,8 +187,8 @@ async def test_a_hub_touches_no_session_of_another_machine(tmp_path: Path) -> No
         assert laptop.hub.pool.adoption.living == (session,)
 
 
-async def test_machines_are_listed_renamed_and_forgotten(tmp_path: Path) -> None:
-    async with fleet_of(tmp_path, "laptop", "server") as (laptop, server):
+async def test_machines_are_listed_renamed_and_forgotten(tmp_path: Path, url: str | None) -> None:
+    async with fleet_of(tmp_path, "laptop", "server", url=url) as (laptop, server):
         desk = laptop.hub.desk
         session = await begin(server, "ask me")
         await next_ask(laptop.hub, session)

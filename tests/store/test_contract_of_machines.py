@@ -10,6 +10,7 @@ from handraise.model.trust import Trust
 from handraise.store.changes import (
     ForgetMachine,
     GiveInstruction,
+    HoldAsk,
     OpenAsk,
     Prune,
     QueueSay,
@@ -25,7 +26,7 @@ from handraise.store.changes import (
     WithdrawSay,
 )
 from handraise.store.interface import Store, StoreConflict
-from store.examples import ANA, NOON, a_project, a_say, a_session, an_ask, later, trusted
+from store.examples import ANA, NOON, a_project, a_say, a_session, an_ask, answered, later, trusted
 
 
 def a_machine(identity: str = "m_1", name: str = "laptop") -> Machine:
@@ -81,6 +82,22 @@ async def test_only_a_machine_that_is_away_and_has_no_living_session_is_forgotte
     assert isinstance(content, MachineChanged)
     assert content.forgotten
     assert await store.machines() == []
+
+
+async def test_an_open_ask_of_an_external_agent_can_be_held_by_another_machine(store: Store) -> None:
+    outside = replace(an_ask("a_1", session=None, agent="agent", reference="one"), machine="m_1")
+    of_session = replace(an_ask("a_2", reference="two"), machine="m_1")
+    await store.apply([OpenAsk(outside), OpenAsk(of_session)])
+
+    held = await store.apply([HoldAsk("a_1", "m_2"), HoldAsk("a_1", "m_2"), HoldAsk("a_2", "m_2"), HoldAsk("a_3", "")])
+
+    assert held.took == (True, False, False, False)
+    assert held.asks == (replace(outside, machine="m_2"),)
+    assert held.items == ()
+    assert await store.ask("a_1") == replace(outside, machine="m_2")
+    assert await store.ask("a_2") == of_session
+    await store.apply([SettleAsk("a_1", answered())])
+    assert not (await store.apply([HoldAsk("a_1", "m_1")])).took[0]
 
 
 async def test_an_instruction_is_taken_once_and_settled_once(store: Store) -> None:

@@ -152,6 +152,8 @@ class AgentCalls:
         self._open[ask.id] = caller.conversation
         try:
             stored = await self._inbox.open(ask, self._knowledge.surroundings(caller.directory, where))
+            if stored.settlement is None:
+                stored = await self._inbox.hold(stored)
         except Exception:
             self._open.pop(ask.id, None)
             raise
@@ -259,7 +261,7 @@ class AgentCalls:
 
     def _withdraw(self, ask: str, reason: str) -> None:
         self._forget(ask)
-        task = asyncio.get_running_loop().create_task(self._inbox.withdraw(ask, reason))
+        task = asyncio.get_running_loop().create_task(self._inbox.leave(ask, reason))
         self._withdrawing.add(task)
         task.add_done_callback(self._withdrawn)
 

@@ -21,7 +21,7 @@ from handraise.model.asks import AcceptedAnswer, Answered, Ask, Expired, Settlem
 from handraise.model.machines import LEASE
 from handraise.model.rules import Rule
 from handraise.policy.patterns import read_pattern
-from handraise.store.changes import DeliverAsk, OpenAsk, QueueSay, RecordLate, RemoveRule, SaveRule, SettleAsk
+from handraise.store.changes import DeliverAsk, HoldAsk, OpenAsk, QueueSay, RecordLate, RemoveRule, SaveRule, SettleAsk
 from handraise.store.interface import Store, StoreAway, StoreClosed, StoreError, StoreFenced
 
 T = TypeVar("T")
@@ -161,6 +161,20 @@ class Inbox:
             raise NoSuchAsk(ask_id)
         return ask
 
+    async def hold(self, ask: Ask) -> Ask:
+        """The asker waits here from now on: an ask of another machine's hub becomes this one's."""
+        if self._is_here(ask.machine):
+            return ask
+        applied = await self._store.apply([HoldAsk(ask.id, self._store.machine)])
+        return applied.asks[0] if applied.asks else await self.find(ask.id)
+
+    async def leave(self, ask_id: str, reason: str) -> None:
+        """The asker no longer waits here. Withdraws the ask, unless it waits at another machine's hub."""
+        ask = await self._insist(lambda: self._store.ask(ask_id))
+        # One that isn't there yet may be on its way.
+        if ask is None or self._is_here(ask.machine):
+            await self.withdraw(ask_id, reason)
+
     async def delivered(self, ask_id: str) -> bool:
         """The asker has its answer. Returns whether this is the first time; waits for a database that is away."""
         applied = await self._insist(lambda: self._store.apply([DeliverAsk(ask_id, self._clock())]))
@@ -290,7 +304,9 @@ class Inbox:
             self._await(ask, (ask.expires_at - at).total_seconds())
 
     def _await(self, ask: Ask, seconds: float) -> None:
-        if not self._is_here(ask.machine):
+        if self._is_here(ask.machine):
+            self._elsewhere.pop(ask.id, None)
+        else:
             self._elsewhere[ask.id] = ask.machine
         self._deadlines.add(ask.id, self._elapsed() + seconds)
         self._changed.set()

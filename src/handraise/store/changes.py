@@ -66,6 +66,13 @@ class RecordLate(Struct, frozen=True):
     answered: Answered
 
 
+class HoldAsk(Struct, frozen=True):
+    """An external agent came to another machine's hub with its open ask: this one holds the call from now on."""
+
+    ask: str
+    machine: str
+
+
 class DeliverAsk(Struct, frozen=True):
     """Claude received the answer: publishes `ask.delivered`, once."""
 
@@ -219,6 +226,7 @@ Change = (
     | OpenAsk
     | SettleAsk
     | RecordLate
+    | HoldAsk
     | DeliverAsk
     | QueueSay
     | TakeSay
@@ -248,7 +256,7 @@ class Applied(Struct, frozen=True):
     took: tuple[bool, ...]
     items: tuple[Item, ...]
     asks: tuple[Ask, ...] = ()
-    """The asks that it opened or settled, or recorded a late answer for, in their new state."""
+    """The asks that it opened or settled, recorded a late answer for, or holds now, in their new state."""
 
 
 def changes_rules(change: Change) -> bool:

@@ -25,6 +25,7 @@ from handraise.store.changes import (
     DeliverAsk,
     ForgetMachine,
     GiveInstruction,
+    HoldAsk,
     OpenAsk,
     Prune,
     PruneTokens,
@@ -116,6 +117,8 @@ class Shelves(Struct):
                 return self._settle(ask, settlement, rules)
             case RecordLate(ask, answered):
                 return self._record_late(ask, answered)
+            case HoldAsk(ask, holder):
+                return self._hold(ask, holder)
             case DeliverAsk(ask, at):
                 return self._deliver(ask, at)
             case QueueSay(say):
@@ -210,6 +213,13 @@ class Shelves(Struct):
         self._keep_trust(entries.trust_in(stored, answered))
         self._publish(stored.session, answered.at, contents.settled(ask, expired), about=ask)
         self._record(entries.late(stored, answered))
+        return True
+
+    def _hold(self, ask: str, machine: str) -> bool:
+        stored = self.asks.get(ask)
+        if stored is None or stored.settlement is not None or stored.session is not None or stored.machine == machine:
+            return False
+        self._put(structs.replace(stored, machine=machine))
         return True
 
     def _put(self, ask: Ask) -> None:

@@ -27,6 +27,7 @@ from handraise.store.changes import (
     DeliverAsk,
     ForgetMachine,
     GiveInstruction,
+    HoldAsk,
     OpenAsk,
     Prune,
     PruneTokens,
@@ -165,6 +166,8 @@ class PostgresBatch:
                 return await self._settle(ask, settlement, rules)
             case RecordLate(ask, answered):
                 return await self._record_late(ask, answered)
+            case HoldAsk(ask, holder):
+                return await self._hold(ask, holder)
             case DeliverAsk(ask, at):
                 row = await self._row("deliver_ask", id=ask, at=microseconds(at))
                 return row is not None and await self._publish(row[0], at, AskDelivered(ask), asks=ask)
@@ -380,6 +383,12 @@ class PostgresBatch:
         if expired.settlement is not None:
             await self._publish(expired.session, answered.at, contents.settled(ask, expired.settlement), asks=ask)
         return self._record(entries.late(expired, answered))
+
+    async def _hold(self, ask: str, machine: str) -> bool:
+        held = await self._ask("hold_ask", id=ask, machine=machine)
+        if held is not None:
+            self.asks.append(held)
+        return held is not None
 
     async def _ask(self, statement: str, **bindings: Any) -> Ask | None:  # noqa: ANN401 - whatever a column holds
         """The ask that a conditional update changed, if it changed one."""

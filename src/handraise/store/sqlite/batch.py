@@ -24,6 +24,7 @@ from handraise.store.changes import (
     DeliverAsk,
     ForgetMachine,
     GiveInstruction,
+    HoldAsk,
     OpenAsk,
     Prune,
     PruneTokens,
@@ -119,6 +120,8 @@ class Batch:
                 return self._settle(ask, settlement, rules)
             case RecordLate(ask, answered):
                 return self._record_late(ask, answered)
+            case HoldAsk(ask, holder):
+                return self._hold(ask, holder)
             case DeliverAsk(ask, at):
                 return self._deliver(ask, at)
             case QueueSay(say):
@@ -216,6 +219,11 @@ class Batch:
         if expired.settlement is not None:
             self._publish(expired.session, answered.at, contents.settled(ask, expired.settlement))
         return self._record(entries.late(expired, answered))
+
+    def _hold(self, ask: str, machine: str) -> bool:
+        rows = self._connection.execute(SQL["hold_ask"], {"id": ask, "machine": machine}).fetchall()
+        self.asks += [read_ask(self._texts.whole_ask(row)) for row in rows]
+        return bool(rows)
 
     def _keep_trust(self, trust: DirectoryTrust | None) -> None:
         if trust is not None:

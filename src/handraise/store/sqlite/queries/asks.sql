@@ -21,6 +21,13 @@ RETURNING
     id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
     asker, agent, why, expires_at, settlement, late, delivered_at, machine
 
+-- name: hold_ask
+UPDATE asks SET machine = :machine
+WHERE id = :id AND state = 'open' AND session IS NULL AND machine <> :machine
+RETURNING
+    id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
+    asker, agent, why, expires_at, settlement, late, delivered_at, machine
+
 -- name: deliver_ask
 UPDATE asks SET delivered_at = :at, mentioned = :mentioned
 WHERE id = :id AND delivered_at IS NULL AND state IN ('answered', 'expired')
