@@ -10,11 +10,11 @@ from handraise.api.agents import AgentRoutes
 from handraise.model.asks import Ask, Origin
 from handraise.store.changes import OpenAsk
 from handraise.terminals.calls import PREFIX
-from hub.fleet import Site, fleet_of
+from hub.fleet import MachineSite, fleet_of
 from inbox.waiting_room import NOON
 
 
-async def left_open(site: Site, *, terminals: bool) -> list[str]:
+async def left_open(site: MachineSite, *, terminals: bool) -> list[str]:
     routes = AgentRoutes(site.hub, site.state, "http://127.0.0.1:1", asyncio.Event())
     return [ask.id for ask in await routes.knowledge(terminals=terminals).left_open()]
 

@@ -49,7 +49,7 @@ class FaultyStore(MemoryStore):
         return super()._contents()
 
 
-class Site:
+class MachineSite:
     """One machine: its state folder, and the hub that runs there, if any."""
 
     def __init__(self, fleet: "Fleet", name: str) -> None:
@@ -117,7 +117,7 @@ class Fleet:
         """Of a PostgreSQL database, if it isn't the one in memory."""
         self.database = MemoryDatabase()
         self.stores: dict[str, list[FaultyStore]] = {}
-        self.sites: dict[str, Site] = {}
+        self.sites: dict[str, MachineSite] = {}
         self.program = tmp / "claude"
 
     async def __aenter__(self) -> Self:
@@ -134,12 +134,12 @@ class Fleet:
             await last.pool.stop_all()
             await site.stop()
 
-    def site(self, name: str) -> Site:
-        return self.sites.setdefault(name, Site(self, name))
+    def site(self, name: str) -> MachineSite:
+        return self.sites.setdefault(name, MachineSite(self, name))
 
 
 @asynccontextmanager
-async def fleet_of(tmp: Path, *names: str, url: str | None = None, **settings: Any) -> AsyncIterator[list[Site]]:
+async def fleet_of(tmp: Path, *names: str, url: str | None = None, **settings: Any) -> AsyncIterator[list[MachineSite]]:
     """Machines with running hubs."""
     async with Fleet(tmp, url) as fleet:
         sites = [fleet.site(name) for name in names]
@@ -151,10 +151,16 @@ async def fleet_of(tmp: Path, *names: str, url: str | None = None, **settings: A
 async def until(hub: Hub, holds: Callable[[], Awaitable[bool]]) -> None:
     """Waits for something that follows from what is committed."""
     async with asyncio.timeout(DEADLINE), hub.feed.follow() as follower:
-        while not await holds():
+        while not await _holds(holds):
             with suppress(TimeoutError):
                 async with asyncio.timeout(0.05):
                     await anext(follower)
+
+
+async def _holds(holds: Callable[[], Awaitable[bool]]) -> bool:
+    with suppress(StoreAway):
+        return await holds()
+    return False
 
 
 async def until_phase(hub: Hub, session: str, *phases: Phase) -> Session:

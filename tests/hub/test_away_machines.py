@@ -14,7 +14,7 @@ from handraise.model.items import Notice
 from handraise.session.machine import WishRefused
 from handraise.session.remote import Dispatcher
 from handraise.store.changes import Change, GiveInstruction, SettleInstruction, TakeInstruction
-from hub.fleet import DEADLINE, Site, fleet_of, next_ask, until, until_phase, until_turns
+from hub.fleet import DEADLINE, MachineSite, fleet_of, next_ask, until, until_phase, until_turns
 from hub.test_many_machines import SQLITE, begin, with_project
 
 ANA = Person("ana")
@@ -153,12 +153,14 @@ async def test_a_message_that_was_taken_back_as_its_machine_returned_is_not_sent
             assert not (was_sent and taken_back and not reported)
 
 
-async def give(site: Site, kind: InstructionKind, session: str, machine: str, identity: str, value: str = "") -> None:
+async def give(
+    site: MachineSite, kind: InstructionKind, session: str, machine: str, identity: str, value: str = ""
+) -> None:
     wanted = Instruction(identity, machine, session, kind, ANA, "web", site.hub.machine.started_at, value=value)
     await site.store.apply([GiveInstruction(wanted)])
 
 
-async def settled(site: Site, instruction: str) -> Instruction:
+async def settled(site: MachineSite, instruction: str) -> Instruction:
     async def holds() -> bool:
         found = await site.store.instruction(instruction)
         return found is not None and found.is_settled
@@ -194,7 +196,7 @@ async def test_what_a_killed_hub_had_taken_is_done_again_if_that_does_no_harm(tm
         assert over.title == "Again"
 
 
-async def killed(site: Site) -> None:
+async def killed(site: MachineSite) -> None:
     async with asyncio.timeout(DEADLINE):
         while not site.store.is_killed:
             await asyncio.sleep(0)
@@ -224,8 +226,8 @@ async def test_a_stop_and_a_resume_that_were_done_but_not_settled_are_not_done_t
         await resuming
 
         await until_turns(server.hub, session, 2)
-        said = [line["uuid"] for line in laptop.received("user")]
-        assert len(said) == len(set(said)) == 2
+        messages = [line["uuid"] for line in laptop.received("user")]
+        assert len(messages) == len(set(messages)) == 2
         assert await desk.instructions(session) == []
 
 

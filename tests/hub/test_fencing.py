@@ -11,11 +11,13 @@ from handraise.desk.interface import Refused
 from handraise.model.items import MachineChanged
 from handraise.store.changes import Change
 from handraise.store.interface import StoreAway, StoreFenced
-from hub.fleet import DEADLINE, Site, fleet_of, next_ask, until, until_phase, until_turns
+from hub.fleet import DEADLINE, MachineSite, fleet_of, next_ask, until, until_phase, until_turns
 from hub.test_many_machines import SQLITE, begin, with_project
+from postgres.cluster import Cluster
+from postgres.fixtures import READY
 
 
-async def clone(site: Site) -> Site:
+async def clone(site: MachineSite) -> MachineSite:
     """A second machine with the same identity: somebody copied the state folder."""
     twin = site.fleet.site("twin")
     twin.state.mkdir(parents=True, mode=0o700)
@@ -23,7 +25,7 @@ async def clone(site: Site) -> Site:
     return twin
 
 
-async def let_go(site: Site) -> None:
+async def let_go(site: MachineSite) -> None:
     async with asyncio.timeout(DEADLINE):
         while not site.hub.trouble:
             await asyncio.sleep(0.01)
@@ -117,8 +119,8 @@ async def test_nothing_is_lost_while_the_database_is_away(tmp_path: Path) -> Non
         await stopping
         await until_trouble(laptop, "")
         assert len(laptop.received("control_response")) == 1
-        said = [line["uuid"] for line in laptop.received("user")]
-        assert len(said) == len(set(said)) == 4
+        messages = [line["uuid"] for line in laptop.received("user")]
+        assert len(messages) == len(set(messages)) == 4
 
 
 async def test_a_session_that_was_queued_as_the_database_went_away_starts_when_it_is_back(tmp_path: Path) -> None:
@@ -139,7 +141,7 @@ async def test_a_session_that_was_queued_as_the_database_went_away_starts_when_i
         assert len(laptop.received("user")) == 1
 
 
-async def start_stored(site: Site) -> str:
+async def start_stored(site: MachineSite) -> str:
     """Starts a session whose first batch is stored; what follows fails for a moment."""
     try:
         return (await site.hub.desk.start("go", str(site.work))).session.id
@@ -148,14 +150,14 @@ async def start_stored(site: Site) -> str:
         return found.session.id
 
 
-async def until_trouble(site: Site, text: str) -> None:
+async def until_trouble(site: MachineSite, text: str) -> None:
     async with asyncio.timeout(DEADLINE):
         while (text not in site.hub.trouble) if text else site.hub.trouble:
             await asyncio.sleep(0.01)
 
 
-async def test_the_newest_hub_on_a_copied_state_folder_is_the_one_that_counts(tmp_path: Path) -> None:
-    async with fleet_of(tmp_path, "laptop", "server") as (laptop, server):
+async def test_the_newest_hub_on_a_copied_state_folder_is_the_one_that_counts(tmp_path: Path, url: str | None) -> None:
+    async with fleet_of(tmp_path, "laptop", "server", url=url) as (laptop, server):
         await begin(laptop)
         twin = await clone(laptop)
         await twin.open()
@@ -167,3 +169,26 @@ async def test_the_newest_hub_on_a_copied_state_folder_is_the_one_that_counts(tm
         await until_turns(server.hub, started.session.id)
         await until_phase(server.hub, started.session.id, "idle")
         assert laptop.hub.trouble  # it never takes the machine back by itself
+
+
+async def test_a_server_that_loses_power_interrupts_nobody_for_good(tmp_path: Path, own_cluster: Cluster) -> None:
+    url = own_cluster.url(own_cluster.create(READY))
+    async with fleet_of(tmp_path, "laptop", "server", url=url) as (laptop, server):
+        session = await begin(laptop, "ask me")
+        ask = await next_ask(server.hub, session)
+        idle = await begin(laptop)
+
+        await asyncio.to_thread(own_cluster.kill)
+        await until_trouble(laptop, "Can't reach the database")
+        with pytest.raises(StoreAway):
+            await server.hub.desk.answer(ask.id, SQLITE)
+        await asyncio.to_thread(own_cluster.start)
+        await until_trouble(laptop, "")
+        await until_trouble(server, "")
+
+        await server.hub.desk.answer(ask.id, SQLITE)
+        await server.hub.desk.say(idle, "go on")
+        await until_turns(server.hub, session)
+        await until_turns(server.hub, idle, 2)
+        assert len(laptop.received("control_response")) == 1
+        assert laptop.hub.pool.runner(session) is not None

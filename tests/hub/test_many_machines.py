@@ -9,12 +9,12 @@ from handraise.desk.interface import Conflict, NotFound, Refused
 from handraise.model.actors import Person
 from handraise.model.answers import Choice, Choices
 from handraise.model.projects import Options
-from hub.fleet import Site, fleet_of, next_ask, until, until_phase, until_turns
+from hub.fleet import MachineSite, fleet_of, next_ask, until, until_phase, until_turns
 
 SQLITE, POSTGRES = Choices((Choice(("SQLite",)),)), Choices((Choice(("Postgres",)),))
 
 
-async def begin(site: Site, words: str = "go") -> str:
+async def begin(site: MachineSite, words: str = "go") -> str:
     """A session of this machine; unless it is to wait for something, its first turn is over."""
     started = await site.hub.desk.start(words, str(site.work))
     if words == "go":
@@ -24,7 +24,7 @@ async def begin(site: Site, words: str = "go") -> str:
     return started.session.id
 
 
-async def with_project(site: Site, *others: Site) -> str:
+async def with_project(site: MachineSite, *others: MachineSite) -> str:
     """A project with a directory on these machines."""
     project = await site.hub.desk.add_project(str(site.work), "app", Options())
     for other in others:
@@ -75,8 +75,8 @@ async def test_what_is_said_elsewhere_reaches_claude_once(tmp_path: Path, url: s
             return not await server.hub.store.says(session)
 
         await until(server.hub, received)
-        said = [line for line in laptop.received("user") if line["uuid"] == say.id]
-        assert len(said) == 1
+        messages = [line for line in laptop.received("user") if line["uuid"] == say.id]
+        assert len(messages) == 1
 
 
 async def test_a_parked_session_is_brought_back_by_what_is_said_elsewhere(tmp_path: Path, url: str | None) -> None:

@@ -64,14 +64,14 @@ async def test_a_session_on_one_machine_is_run_from_the_other(tmp_path: Path, da
             # The machine is away, and its Claude runs on: the answer is stored, and delivered when it returns.
             await seen(desk, lambda each: isinstance(each, MachineChanged) and each.machine["away_since"] is not None)
             await desk.answer(permission.id, Allow())
-            said = await desk.say(started.id, "And then?")
+            message = await desk.say(started.id, "And then?")
             with pytest.raises(Refused, match="Machine `build-2` is away"):
                 await desk.interrupt(started.id)
             assert not (work_there / "made").exists()
 
             async with opened("build-2") as build:
                 await seen(desk, lambda each: isinstance(each, TurnEnded), started.id)
-                await seen(desk, lambda each: each == SaidTaken(said.id), started.id)
+                await seen(desk, lambda each: each == SaidTaken(message.id), started.id)
                 assert (work_there / "made").exists()
                 assert (await desk.ask(permission.id)).delivered_at is not None
                 assert (await desk.session(started.id)).session.project == project.id

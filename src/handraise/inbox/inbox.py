@@ -355,6 +355,9 @@ class Inbox:
                 await self.expire()
             except (StoreFenced, StoreClosed):
                 return
+            except StoreAway as error:
+                log.warning("deadlines wait: %s", error)
+                await asyncio.sleep(_TRY_AGAIN)
             except StoreError:
                 log.exception("an ask could not be expired; it is tried again")
                 await asyncio.sleep(_TRY_AGAIN)

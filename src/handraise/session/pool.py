@@ -289,6 +289,8 @@ class SessionPool:
             await self.start_queued()
         except StoreAway:
             self.start_later()
+        except StoreFenced as error:
+            self.let_go(error)
         except StoreError:
             log.exception("nobody who waits can be started; the next one that ends tries again")
 
@@ -305,6 +307,8 @@ class SessionPool:
     async def _start_again(self) -> None:
         try:
             await self._insist(self.start_queued)
+        except StoreFenced as error:
+            self.let_go(error)
         except StoreError:
             log.exception("nobody who waits can be started; the next one that ends tries again")
         finally:
@@ -342,6 +346,8 @@ class SessionPool:
     async def _bring_back(self, session: str) -> None:
         try:
             await self._insist(lambda: self.wake(session))
+        except StoreFenced as error:
+            self.let_go(error)
         except StoreError:
             log.exception("session %s could not be brought back; the next message tries again", session)
 
