@@ -1,19 +1,27 @@
 """Machines on the command line: listed, renamed, forgotten, and shown where there are several."""
 
+import asyncio
 import json
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import click
 import pytest
 
 from api.served import Served, served
 from cli.test_commands import typed
+from handraise.cli import completion
+from handraise.cli.interactive import run
 from handraise.model.asks import Ask, Origin, Permission
 from handraise.model.machines import Machine, Place
 from handraise.model.projects import Options, Project
 from handraise.model.sessions import Ended, Session
+from handraise.serving.serve import ServeConfig, reachable
 from handraise.store.changes import OpenAsk, SaveMachine, SaveProject, SaveSession
+from hub.fleet import fleet_of
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 AWAY = Machine("m_far", "build-2", "1.0.0", 4, NOON, NOON, 1, away_since=NOON)
@@ -136,3 +144,39 @@ async def test_an_answer_for_a_machine_that_is_away_says_when_it_arrives(hub: Se
     assert done.output == (
         "Answered.\nMachine build-2 is away. Your answer is stored and will be delivered when it returns.\n"
     )
+
+
+async def test_a_session_is_started_on_a_machine_by_name_or_on_any(tmp_path: Path) -> None:
+    service = ServeConfig(tmp_path / "served", Path("/bin/false"), {}, port=0)
+    service.state.mkdir(mode=0o700)
+    async with fleet_of(tmp_path, "laptop", "server") as (laptop, server), reachable(laptop.hub, service):
+        desk = laptop.hub.desk
+        project = await desk.add_project(str(laptop.work), "app", Options())
+        await desk.change_project(project.id, None, None, str(server.work), "server")
+        code, output = await _run_detached(service.state, "server")
+        assert code == 0, output
+        assert (await desk.session(output.split()[-1])).session.machine == server.machine
+        code, output = await _run_detached(service.state, "any")
+        assert code == 0, output
+        code, output = await _run_detached(service.state, "nowhere")
+        assert (code != 0, "nowhere" in output) == (True, True), output
+
+
+async def _run_detached(state: Path, machine: str) -> tuple[int | None, str]:
+    """The real command: it looks whether something comes through a pipe."""
+    words = ("run", "go", "--detach", "--project", "app", "--machine", machine, "--state", str(state))
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "handraise", *words), stdin=DEVNULL, stdout=PIPE, stderr=STDOUT
+    )
+    async with asyncio.timeout(60):
+        output, _ = await process.communicate()
+    return process.returncode, output.decode()
+
+
+async def test_names_of_machines_are_completed(hub: Served) -> None:
+    context = click.Context(run, info_name="run")
+    context.params = {"state": str(hub.state)}
+    found = await asyncio.to_thread(completion.machines_or_any, context, run.params[0], "")
+    assert {each.value for each in found} >= {"build-2", "laptop", "any"}
+    begun = await asyncio.to_thread(completion.machines, context, run.params[0], "b")
+    assert [(each.value, each.help) for each in begun] == [("build-2", "away")]

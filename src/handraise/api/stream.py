@@ -20,6 +20,8 @@ from handraise.model.tokens import may
 KEEP_ALIVE = 15.0
 SLOW = 20.0
 """How long a client may leave unread what was sent."""
+_LOOK = 3.0
+"""How often a stream without news looks whether the hub has a problem, in seconds."""
 _SHARED = 4096
 _MOST_WATCHED = 50
 # As an event, because proxies strip comments. Without an id, so that it doesn't move the client's cursor.
@@ -130,8 +132,12 @@ class EventStream(Response):
             async with self._request.desk.follow(self._after, self._session, self._watch) as follower:
                 await self._send(send, _PLACE % (self._after, self._after))
                 await self._send_trouble(send)
-                async for news in _Pinged(follower, self._streams.keep_alive):
-                    await self._send(send, await self._encode(news))
+                now, keep_alive = asyncio.get_running_loop().time, self._streams.keep_alive
+                due = now() + keep_alive
+                async for news in _Pinged(follower, min(keep_alive, _LOOK)):
+                    if news is not None or now() >= due:
+                        await self._send(send, await self._encode(news))
+                        due = now() + keep_alive
                     await self._send_trouble(send)
         except LostPlace as lost:
             reset = msgspec.json.encode(schemas.Reset(oldest=lost.oldest, newest=lost.newest))

@@ -7,9 +7,10 @@ from urllib.parse import urlencode
 
 import click
 
+from handraise.cli import completion
 from handraise.cli.client import HubClient
 from handraise.cli.places import json_option, state_folder, state_option
-from handraise.cli.table import harmless
+from handraise.cli.table import harmless, machines
 
 _LEVELS = {"exactly": "trusted", "without": "runs without", "never": "never"}
 
@@ -27,9 +28,11 @@ def trust(ctx: click.Context) -> None:
 @json_option
 def list_all(state: str | None, as_json: bool) -> None:
     """List decisions by directory."""
-    found = HubClient(state_folder(state)).get("/api/trust")["trust"]
+    client = HubClient(state_folder(state))
+    found = client.get("/api/trust")["trust"]
+    names = {} if as_json else machines(client, found)
     for each in found:
-        click.echo(json.dumps(each, ensure_ascii=False) if as_json else _line(each))
+        click.echo(json.dumps(each, ensure_ascii=False) if as_json else _line(each, names.get(each["machine"], "")))
     if not found and not as_json:
         click.echo(
             "No decisions yet. You are asked when a session starts in a directory with its own hooks or servers."
@@ -38,13 +41,20 @@ def list_all(state: str | None, as_json: bool) -> None:
 
 @trust.command()
 @click.argument("directory", type=click.Path())
+@click.option(
+    "--machine", metavar="NAME", shell_complete=completion.machines, help="On this machine (default: the hub's own)."
+)
 @state_option
-def revoke(directory: str, state: str | None) -> None:
+def revoke(directory: str, machine: str | None, state: str | None) -> None:
     """Revoke the decision about DIRECTORY. New sessions there ask again; running ones don't change."""
-    query = urlencode({"directory": os.path.realpath(directory)})
+    there = {"directory": directory, "machine": machine} if machine else {"directory": os.path.realpath(directory)}
+    query = urlencode(there)
     HubClient(state_folder(state)).delete(f"/api/trust?{query}")
 
 
-def _line(decision: dict[str, Any]) -> str:
+def _line(decision: dict[str, Any], machine: str) -> str:
+    where = f" on {machine}" if machine else ""
     at = decision["made_at"][:16].replace("T", " ")
-    return harmless(f"{_LEVELS[decision['level']]:<12}  {decision['directory']}  · by {decision['made_by']} · {at} UTC")
+    return harmless(
+        f"{_LEVELS[decision['level']]:<12}  {decision['directory']}{where}  · by {decision['made_by']} · {at} UTC"
+    )

@@ -4,6 +4,7 @@ import type { Ask } from "../feed/model";
 import { Confirm } from "../parts/Confirm";
 import { Quoted } from "../parts/Quoted";
 import { Table } from "../parts/Table";
+import { machineLabel } from "../parts/MachineName";
 import { may, projects, sessionOf } from "../store/desk";
 import { ask, post } from "../store/http";
 import { pathOf } from "../store/place";
@@ -142,5 +143,7 @@ function whereOf(rule: Rule): string {
   if (rule.session) return t("admin.session", { name: reveal(sessionOf(rule.session)?.title ?? rule.session) });
   if (!rule.project) return t("admin.rules.everywhere");
   const known = projects.value.find((project) => project.id === rule.project)?.name;
-  return t("admin.project", { name: reveal(known ?? rule.project.split("/").at(-1) ?? rule.project) });
+  const name = t("admin.project", { name: reveal(known ?? rule.project.split("/").at(-1) ?? rule.project) });
+  const machine = rule.machine ? machineLabel({ machine: rule.machine }) : "";
+  return machine ? `${name} · ${machine}` : name;
 }

@@ -31,7 +31,11 @@ export function TrustPanel() {
             </td>
             <td>
               {may("admin") && (
-                <Confirm label={t("admin.revoke")} really={t("admin.revoke_confirm")} act={() => void reading.act(() => ask("DELETE", `/api/trust?directory=${encodeURIComponent(each.directory)}`))} />
+                <Confirm
+                  label={t("admin.revoke")}
+                  really={t("admin.revoke_confirm")}
+                  act={() => void reading.act(() => ask("DELETE", `/api/trust?${new URLSearchParams({ directory: each.directory, ...(each.machine ? { machine: each.machine } : {}) })}`))}
+                />
               )}
             </td>
           </tr>
