@@ -47,6 +47,7 @@ async def test_a_hub_that_lost_its_machine_lets_its_sessions_go_in_the_middle_of
             assert "Another hub has taken over this machine" in laptop.hub.trouble
             assert laptop.hub.pool.runner(session) is None
             assert claude.identity.lives()
+            assert laptop.hub.pool.has_raised(claude.identity.pid)
             await server.hub.desk.answer(ask.id, SQLITE)
             with pytest.raises(StoreFenced):
                 await laptop.hub.desk.say(session, "hello")

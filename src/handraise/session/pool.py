@@ -170,7 +170,7 @@ class SessionPool:
     def runner(self, session: str) -> Runner | None:
         """The runner of this session, if it runs."""
         runner = self._runners.get(session)
-        return None if runner is None or runner.has_ended else runner
+        return None if runner is None or runner.has_ended or self.trouble else runner
 
     def has_raised(self, pid: int) -> bool:
         """Whether a process is one of our Claudes or descends from one: what raises asks must not settle them."""
@@ -529,6 +529,8 @@ class SessionPool:
             with suppress(StoreError):
                 await self._store.apply([PublishItems(session, self._config.clock(), notice)])
         finally:
+            if self.trouble:
+                self._out_of_hold[session] = running  # it may still call us, and must not answer its own asks
             self._runners.pop(session, None)
             del self._running[session]
             self._slots.left(session)
