@@ -1,6 +1,7 @@
 """A hub's state is its own: private folders, and one hub for each of them."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,20 @@ async def test_the_database_can_lie_somewhere_else_and_what_is_in_it_is_found_ag
     assert elsewhere.stat().st_mode & 0o777 == 0o600
     assert elsewhere.parent.stat().st_mode & 0o777 == 0o700
     assert not (tmp_path / "state" / "hub.db").exists()
+
+
+async def test_a_database_from_another_folder_brings_its_machine_along(tmp_path: Path) -> None:
+    async with quiet_hub(tmp_path / "first") as opened:
+        machine = opened.store.machine
+        await put_session(opened, phase="ended")
+    restored = tmp_path / "second" / "state" / "hub.db"
+    restored.parent.mkdir(mode=0o700, parents=True)
+    shutil.copy(tmp_path / "first" / "state" / "hub.db", restored)
+
+    for _ in range(2):
+        async with quiet_hub(tmp_path / "second") as opened:
+            assert opened.store.machine == machine
+            assert [opened.pool.owns(each.session) for each in await opened.desk.sessions()] == [True]
 
 
 async def test_two_hubs_never_share_a_database(tmp_path: Path) -> None:

@@ -24,14 +24,6 @@ async def test_a_hub_with_its_own_database_publishes_nothing_about_its_machine(t
         assert opened.trouble == ""
 
 
-async def test_a_second_machine_in_the_same_database_gets_a_name_of_its_own(tmp_path: Path) -> None:
-    database = tmp_path / "kept" / "hub.db"
-    async with quiet_hub(tmp_path / "a", database=database, machine_name="laptop"):
-        pass
-    async with quiet_hub(tmp_path / "b", database=database, machine_name="laptop") as opened:
-        assert opened.machine.name == "laptop-2"
-
-
 async def test_the_lease_is_released_at_the_end_and_a_stranger_is_not_told_that_we_left() -> None:
     database = MemoryDatabase()
     fenced: list[StoreFenced] = []

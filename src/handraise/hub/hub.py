@@ -31,6 +31,7 @@ from handraise.session.pool import ClaudeConfig, SessionPool
 from handraise.session.remote import Dispatcher
 from handraise.session.supervisor import Supervisor
 from handraise.store.interface import Store
+from handraise.store.sqlite.database import machines_in
 from handraise.store.sqlite.store import SqliteStore
 
 DATABASE = "hub.db"
@@ -134,7 +135,7 @@ async def hub(config: HubConfig) -> AsyncIterator[Hub]:
     """Opens the store, adopts running sessions, and runs until it is left. Claudes keep running."""
     with _claimed(config.state, config.database if isinstance(config.database, Path) else None):
         claude_config = config.for_sessions(await sandbox_support.look())
-        store = store_for(config, _machine_id(config.state))
+        store = store_for(config, _machine_id(config))
         feed = Feed(store)
         inbox = Inbox(store, config.clock, config.rules, elapsed)
         pool = SessionPool(claude_config, store, feed, inbox)
@@ -182,13 +183,24 @@ def store_for(config: HubConfig, machine: str) -> Store:
     return SqliteStore(config.database or config.state / DATABASE, machine)
 
 
-def _machine_id(state: Path) -> str:
+def _machine_id(config: HubConfig) -> str:
+    state = config.state
     try:
-        return machine_id(state, os.urandom)
+        # A database of its own knows better: it may come from a backup, or from another state folder.
+        return machine_id(state, os.urandom, _only_machine(config))
     except MachineUnreadable as error:
         raise StateUnreachable(str(error)) from error
     except OSError as error:
         raise StateUnreachable(f"Can't write to {state}: {error.strerror}. Choose another directory.") from error
+
+
+def _only_machine(config: HubConfig) -> str | None:
+    """The machine that a file of its own belongs to. Of several, copied from a shared database, nobody knows which."""
+    if config.store is not None or isinstance(config.database, str):
+        return None
+    file = config.database or config.state / DATABASE
+    found = machines_in(file) if file.exists() else []
+    return found[0] if len(found) == 1 else None
 
 
 def _machine(config: HubConfig, identity: str) -> Machine:

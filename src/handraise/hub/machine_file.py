@@ -22,15 +22,18 @@ class _Written(Struct, frozen=True):
     id: str
 
 
-def machine_id(state: Path, entropy: Callable[[int], bytes]) -> str:
-    """The machine's ID; the first hub makes it. Called by the one hub that holds the state folder."""
+def machine_id(state: Path, entropy: Callable[[int], bytes], known: str | None = None) -> str:
+    """The machine's ID; the first hub makes it. Called by the one hub that holds the state folder.
+
+    `known` is the machine that the database belongs to, if nobody else uses it: with another file it is still that one.
+    """
     path = state / FILE
     try:
-        return _read(path)
+        written = _read(path)
     except FileNotFoundError:
-        made = ids.spell("m", entropy(ids.ENTROPY))
-        _write(path, msgspec.json.encode(_Written(made)))
-        return made
+        written = known or ids.spell("m", entropy(ids.ENTROPY))
+        _write(path, msgspec.json.encode(_Written(written)))
+    return known or written
 
 
 def _read(path: Path) -> str:

@@ -98,6 +98,21 @@ def schema(path: Path) -> tuple[int, int]:
         raise explain(error, path) from error
 
 
+def machines_in(path: Path) -> list[str]:
+    """The IDs of the machines that a file knows; none in files of older versions. Changes nothing."""
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            known = "SELECT count(*) FROM sqlite_schema WHERE name = 'machines'"
+            if not connection.execute(known).get:
+                return []
+            return [str(identity) for (identity,) in connection.execute("SELECT id FROM machines")]
+        finally:
+            connection.close()
+    except apsw.Error as error:
+        raise explain(error, path) from error
+
+
 def open_for_reading(path: Path, busy_seconds: float) -> apsw.Connection:
     connection = _connect(path, busy_seconds)
     connection.execute("PRAGMA query_only = ON")
