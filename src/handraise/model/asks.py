@@ -307,7 +307,7 @@ def ask_from_json(shown: dict[str, Any]) -> Ask:
         key: msgspec.convert(shown[key], datetime | None) for key in ("expires_at", "delivered_at")
     }
     return Ask(
-        body=msgspec.convert(shown["body"], _BODIES[kind]),
+        body=msgspec.convert(shown["body"], BODIES[kind]),
         origin=Origin("", shown.get("tool_use")),
         opened_at=msgspec.convert(shown["opened_at"], datetime),
         settlement=_settlement(kind, settlement) if settlement else None,
@@ -319,7 +319,7 @@ def ask_from_json(shown: dict[str, Any]) -> Ask:
 
 def read_body(kind: str, stored: str | bytes) -> Body:
     """A body as it was stored."""
-    return msgspec.json.decode(stored, type=_BODIES[kind])
+    return msgspec.json.decode(stored, type=BODIES[kind])
 
 
 def read_settlement(kind: str, stored: str | bytes) -> Settlement:
@@ -344,7 +344,7 @@ def _settlement(kind: str, content: dict[str, Any]) -> Settlement:
 
 
 _NO_TERMS = Terms()
-_BODIES: dict[str, type[Body]] = {
+BODIES: dict[str, type[Body]] = {
     "question": Question,
     "permission": Permission,
     "plan": Plan,

@@ -1,17 +1,20 @@
 """Our values as rows, and rows as our values. Never touches a connection."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, get_args
 
 from msgspec import json
 
 from handraise.model.actors import Actor
+from handraise.model.answers import Answer
 from handraise.model.asks import (
+    BODIES,
     Answered,
     Ask,
     Expired,
     Origin,
     Settlement,
+    Withdrawn,
     read_body,
     read_settlement,
     settlement_as_json,
@@ -30,6 +33,19 @@ from handraise.store import entries
 
 Row = tuple[Any, ...]
 Bindings = dict[str, Any]
+
+# Rows are read by several threads. At the first use of a type msgspec finds out about its fields, and a second thread
+# that uses it meanwhile crashes the process. So everything that a row can hold is looked at here, while it is imported.
+_ENDED = json.Decoder(Ended)
+_USAGE = json.Decoder(tuple[UsageLimit, ...])
+_WORDS: json.Decoder[str | tuple[dict[str, Any], ...]] = json.Decoder(str | tuple[dict[str, Any], ...])
+_ACTOR: json.Decoder[Actor] = json.Decoder(Actor)
+_RULE = json.Decoder(Rule)
+_TRUST = json.Decoder(DirectoryTrust)
+_PLACES = json.Decoder(tuple[Place, ...])
+_OPTIONS = json.Decoder(Options)
+PARTS_OF_ASKS = tuple(json.Decoder(each) for each in (*BODIES.values(), Withdrawn, *get_args(Answer)))
+"""For `model.asks` and `model.answers`, which convert by type."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -80,10 +96,10 @@ def read_session(row: Row) -> Session:
         model=model,
         cost_usd=cost,
         run=run,
-        ended=json.decode(ended, type=Ended) if ended else None,
+        ended=_ENDED.decode(ended) if ended else None,
         stuck_since=_time_or_none(stuck_since),
         forked_from=forked_from,
-        usage=json.decode(usage, type=tuple[UsageLimit, ...]) if usage else (),
+        usage=_USAGE.decode(usage) if usage else (),
         terminal=terminal,
         dialog=dialog,
         machine=machine,
@@ -187,8 +203,8 @@ def say_row(say: Say, mentioned: int) -> Bindings:
 
 def read_say(row: Row) -> Say:
     identity, session, content, by, source, at, taken_at = row
-    content = json.decode(content, type=str | tuple[dict[str, Any], ...])
-    return Say(identity, session, content, json.decode(by, type=Actor), source, read_time(at), _time_or_none(taken_at))
+    content = _WORDS.decode(content)
+    return Say(identity, session, content, _ACTOR.decode(by), source, read_time(at), _time_or_none(taken_at))
 
 
 def rule_row(rule: Rule) -> Bindings:
@@ -196,7 +212,7 @@ def rule_row(rule: Rule) -> Bindings:
 
 
 def read_rule(row: Row) -> Rule:
-    return json.decode(row[0], type=Rule)
+    return _RULE.decode(row[0])
 
 
 def trust_row(trust: DirectoryTrust) -> Bindings:
@@ -204,7 +220,7 @@ def trust_row(trust: DirectoryTrust) -> Bindings:
 
 
 def read_trust(row: Row) -> DirectoryTrust:
-    return json.decode(row[0], type=DirectoryTrust)
+    return _TRUST.decode(row[0])
 
 
 def project_row(project: Project) -> Bindings:
@@ -218,8 +234,8 @@ def project_row(project: Project) -> Bindings:
 
 def read_project(row: Row) -> Project:
     identity, name, path, options, created, elsewhere = row
-    places = json.decode(elsewhere, type=tuple[Place, ...])
-    return Project(identity, name, path, json.decode(options, type=Options), _time_or_none(created), places)
+    places = _PLACES.decode(elsewhere)
+    return Project(identity, name, path, _OPTIONS.decode(options), _time_or_none(created), places)
 
 
 def instruction_row(wanted: Instruction, mentioned: int) -> Bindings:
@@ -249,11 +265,11 @@ def read_instruction(row: Row) -> Instruction:
         machine=machine,
         session=session,
         kind=kind,
-        by=json.decode(by, type=Actor),
+        by=_ACTOR.decode(by),
         source=source,
         at=read_time(at),
         value=value,
-        words=None if words is None else json.decode(words, type=str | tuple[dict[str, Any], ...]),
+        words=None if words is None else _WORDS.decode(words),
         state=state,
         reason=reason,
         result=result,
@@ -328,7 +344,7 @@ def entry_row(entry: Entry) -> Bindings:
 
 def read_entry(row: Row) -> Entry:
     number, at, what, by, source, ask, session, digest, rule, detail = row
-    by = json.decode(by, type=Actor)
+    by = _ACTOR.decode(by)
     return Entry(read_time(at), what, by, source, ask, session, digest, rule, json.decode(detail), number)
 
 

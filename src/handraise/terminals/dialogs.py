@@ -151,7 +151,7 @@ class CallTrace:
         """Further lines, each complete. What isn't understood is passed over."""
         for line in lines:
             try:
-                entry = msgspec.json.decode(line, type=_Entry)
+                entry = _LINES.decode(line)
             except (msgspec.MsgspecError, RecursionError):
                 continue
             self._enter(entry)
@@ -193,3 +193,7 @@ class _Entry(Struct):
     message: _Message | None = None
     attachment: _Attachment | None = None
     decision: _Decision | None = msgspec.field(name="permissionDecision", default=None)
+
+
+_LINES = msgspec.json.Decoder(_Entry)
+"""Made while it is imported: several threads use it."""

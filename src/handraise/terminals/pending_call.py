@@ -26,7 +26,7 @@ class PendingCall:
         """Further lines, each complete. What isn't understood is passed over."""
         for line in lines:
             try:
-                entry = msgspec.json.decode(line, type=_CallLine)
+                entry = _LINES.decode(line)
             except (msgspec.MsgspecError, RecursionError):
                 continue
             if entry.type in ("assistant", "user") and not entry.is_sidechain and entry.message is not None:
@@ -55,6 +55,10 @@ class _CallLine(Struct):
     type: str = ""
     is_sidechain: bool = msgspec.field(name="isSidechain", default=False)
     message: _CallMessage | None = None
+
+
+_LINES = msgspec.json.Decoder(_CallLine)
+"""Made while it is imported: several threads use it."""
 
 
 def _title(tool: str, fields: dict[str, Any]) -> str:

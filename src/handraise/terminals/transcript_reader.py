@@ -31,7 +31,7 @@ class TranscriptReader:
 
     def _read(self, line: bytes) -> list[Content]:
         try:
-            entry = msgspec.json.decode(line, type=_Line)
+            entry = _LINES.decode(line)
         except (msgspec.MsgspecError, RecursionError):
             return []
         if entry.type == "custom-title" and entry.title:
@@ -58,6 +58,10 @@ class _Line(Struct):
     is_sidechain: bool = msgspec.field(name="isSidechain", default=False)
     title: str = msgspec.field(name="customTitle", default="")
     message: Any = None
+
+
+_LINES = msgspec.json.Decoder(_Line)
+"""Made while it is imported: several threads use it."""
 
 
 def _text(message: object) -> str | None:

@@ -57,6 +57,10 @@ class StoredUpdate(Struct, frozen=True):
     is_begun: bool = False
 
 
+_DELIVERIES = msgspec.json.Decoder(Delivery)
+"""Made while it is imported: several threads use it."""
+
+
 class LedgerContents(Struct, frozen=True):
     """What is needed at the start."""
 
@@ -124,10 +128,10 @@ class Ledger:
 
     async def delivery(self, ask: str, place: ChatPlace) -> Delivery | None:
         rows = await self._read("delivery", {"ask": ask, **_place(place)})
-        return msgspec.json.decode(rows[0][0], type=Delivery) if rows else None
+        return _DELIVERIES.decode(rows[0][0]) if rows else None
 
     async def deliveries_of(self, ask: str) -> list[Delivery]:
-        return [msgspec.json.decode(row[0], type=Delivery) for row in await self._read("deliveries_of", {"ask": ask})]
+        return [_DELIVERIES.decode(row[0]) for row in await self._read("deliveries_of", {"ask": ask})]
 
     async def card_at(self, chat: int, message: int) -> tuple[str, ChatPlace] | None:
         """The ask that a message belongs to, and where its card is."""
@@ -248,7 +252,7 @@ class Ledger:
                 ChatPlace(chat, topic or None): ChatPlace(to_chat, to_topic or None)
                 for chat, topic, to_chat, to_topic in self._rows("moves")
             },
-            tuple(msgspec.json.decode(content, type=Delivery) for (content,) in self._rows("open_deliveries")),
+            tuple(_DELIVERIES.decode(content) for (content,) in self._rows("open_deliveries")),
         )
 
     def _same(self, button: BoundButton) -> str | None:
