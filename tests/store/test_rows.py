@@ -4,21 +4,22 @@ import subprocess
 import sys
 
 SCRIPT = """
+import sys
 from datetime import UTC, datetime
 
 from msgspec import _utils, json
 
 from handraise.store import rows
-
 from handraise.model.answers import read_answer
 from handraise.model.asks import BODIES, read_body, read_settlement
 
 
-def no_more(*_):
-    raise SystemExit("a type was looked at when it was first used")
+def watch(frame, _event, _argument):
+    if frame.f_code is _utils.get_class_annotations.__code__:
+        raise SystemExit("a type was looked at when it was first used")
 
 
-_utils.get_class_annotations = no_more
+sys.setprofile(watch)
 bodies = {
     "question": {"questions": [{"question": "q", "header": "h", "options": [{"label": "l", "description": "d"}]}]},
     "permission": {"tool": "Bash", "input": {}},
