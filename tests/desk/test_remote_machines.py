@@ -11,7 +11,7 @@ from handraise.desk.remote import RemoteDesk
 from handraise.model.actors import Person
 from handraise.model.projects import Options
 from handraise.serving.serve import ServeConfig, reachable
-from hub.fleet import Site, fleet_of, until_phase, until_turns
+from hub.fleet import MachineSite, fleet_of, until_phase, until_turns
 
 
 @dataclass
@@ -19,8 +19,8 @@ class TwoMachines:
     """A desk at the laptop's hub, and a session of the server that has had a turn."""
 
     desk: RemoteDesk
-    laptop: Site
-    server: Site
+    laptop: MachineSite
+    server: MachineSite
     session: str
 
 
