@@ -1,6 +1,7 @@
 """Two hubs over one database: a sign-in counts at both, ends at both, and live text comes from the other."""
 
 import asyncio
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 from api.events import ApiEvent, feed
 from api.hubs import two_hubs
 from api.served import PLAIN, TESTER, Served, served
+from api.test_pictures import PNG, picture, say
 from handraise.model.items import Preview
 from handraise.store.changes import SaveSession
 
@@ -82,3 +84,10 @@ async def test_a_page_cannot_watch_any_number_of_sessions(tmp_path: Path) -> Non
     async with two_hubs(tmp_path) as (one, _), one.client("viewer") as client:
         many = ",".join(f"s_{number}" for number in range(51))
         assert (await client.get("/api/feed", params={"watch": many})).status_code == 422
+
+
+async def test_a_picture_that_was_sent_at_one_hub_is_shown_at_the_other(tmp_path: Path) -> None:
+    async with two_hubs(tmp_path) as (one, two), two.client("viewer") as client:
+        await say(one, picture(b64encode(PNG).decode()))
+        shown = await client.get("/api/sessions/s_1/says/say-1/pictures/0")
+        assert (shown.status_code, shown.content) == (200, PNG)
