@@ -32,7 +32,7 @@ from handraise.model.actors import Person
 from handraise.model.sessions import Checkpoint, Session
 from handraise.serving.serve import ServeConfig, serving, signals
 from handraise.session.memory import Memory
-from handraise.store.changes import Advance, SaveSession
+from handraise.store.changes import Advance, Change, SaveSession
 from handraise.store.postgres.store import PostgresStore
 from handraise.store.sqlite.store import SqliteStore
 from postgres.cluster import Cluster, programs
@@ -70,7 +70,7 @@ class StandIn:
             self.session, None, str(state.parent), f"c_{name}", name, now, now, "working", run=1, machine=machine
         )
         memory = Memory(turn=1, greeted=True, phase="working").dump()
-        self.changes = [SaveSession(row), Advance(Checkpoint(self.session, 1, 0, memory))]
+        self.changes: list[Change] = [SaveSession(row), Advance(Checkpoint(self.session, 1, 0, memory))]
 
     def write(self, *frames: dict[str, Any]) -> None:
         text = "".join(json.dumps(frame) + "\n" for frame in frames).encode()
@@ -185,8 +185,10 @@ async def events(sites: Sequence[Site], cluster: Cluster | None) -> tuple[float,
             {"type": "assistant", "message": {"id": f"m_{number}", "content": content}, "parent_tool_use_id": None}
         )
     async with asyncio.timeout(SECONDS):
-        while await last.newest() < before + FRAMES:
-            await asyncio.sleep(0.05)
+        left = FRAMES
+        while left > 0:
+            await asyncio.sleep(min(0.05, left / 20_000))
+            left = before + FRAMES - await last.newest()
     seconds = perf_counter() - began
     return FRAMES / seconds, (cpu(sites) + database_cpu(cluster) - used) / FRAMES * 1_000_000
 
