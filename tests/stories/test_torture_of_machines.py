@@ -21,7 +21,7 @@ from handraise.demo.request import Conversation, Request
 from handraise.desk.interface import Conflict, DeskError, Invalid, NotFound, Refused, TooLate, Unfit, Waiting
 from handraise.desk.remote import RemoteDesk
 from handraise.model.actors import Person
-from handraise.model.asks import Answered, Ask, Permission, Question
+from handraise.model.asks import Answered, Ask, Permission, Question, Withdrawn
 from handraise.model.items import (
     AskDelivered,
     AskOpened,
@@ -60,6 +60,7 @@ PATIENCE = 10.0
 """How long a person waits for a hub that says nothing, before trying another one."""
 PAGE = 500
 QUESTION = "Is {} enough?"
+NO_HUB = "No Handraise hub is running"
 EXPECTED = re.compile(r"error=Store(?:Away|Fenced|Closed)\b|: Store(?:Away|Fenced)\b|Another hub has taken over")
 """What hubs may log as errors: the database was away, or another hub has the machine."""
 FINAL = (Conflict, TooLate, Refused, NotFound, Unfit, Invalid)
@@ -350,6 +351,7 @@ async def play(
         try:
             sessions = await begin(attendant)
             agent = await stack.enter_async_context(outside(tmp / "agent", sites[0], questions))
+            await until(lambda: has_asked(sites[0]))
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(attendant.wait_for(agent))
                 tormenting = [tasks.create_task(faults(torture)) for _ in range(at_once)]
@@ -377,8 +379,12 @@ def asking(questions: int) -> Scripted:
     def script(conversation: Conversation) -> Script:
         for each in range(questions):
             options = [{"label": "left"}, {"label": "right"}]
-            conversation = yield [use(qualified(ASK_USER), question=QUESTION.format(each), options=options)]
-            assert conversation.result().text == "User selected: left"
+            answer = ""
+            while answer != "User selected: left":
+                conversation = yield [use(qualified(ASK_USER), question=QUESTION.format(each), options=options)]
+                answer = conversation.result().text
+                # Without a hub for some seconds, nobody can be asked: an agent that wants to know asks again.
+                assert answer == "User selected: left" or answer.startswith(NO_HUB)
         yield [say(OVER)]
 
     return script
@@ -392,6 +398,11 @@ async def outside(tmp: Path, site: Site, questions: int) -> AsyncIterator[Agent]
         async with yard.agent(yard.stdio(site.state), f"--allowedTools={qualified(ASK_USER)}") as agent:
             yield agent
         assert yard.model.errors == []
+
+
+async def has_asked(site: Site) -> bool:
+    async with site.desk() as desk:
+        return any(ask.session is None for ask in await desk.asks())
 
 
 async def begin(attendant: Attendant) -> dict[str, Site]:
@@ -468,8 +479,9 @@ async def check(
     assert shown[0][: len(attendant.seen)] == attendant.seen
     assert {session.id for session in seen[0]} == set(sessions)
     outside = [ask for ask in asked[0] if ask.session is None]
-    assert sorted(asked_in(ask) for ask in outside) == sorted(QUESTION.format(each) for each in range(questions))
-    assert all(isinstance(ask.settlement, Answered) and ask.delivered_at for ask in outside)
+    heard = [asked_in(ask) for ask in outside if isinstance(ask.settlement, Answered) and ask.delivered_at]
+    assert sorted(heard) == sorted(QUESTION.format(each) for each in range(questions))
+    assert all(isinstance(ask.settlement, Answered | Withdrawn) for ask in outside)
     instructions = [item.read() for item in shown[0] if item.content.startswith(b'{"type":"instruction.')]
     given = sorted(each.instruction for each in instructions if isinstance(each, InstructionGiven))
     assert sorted(each.instruction for each in instructions if isinstance(each, InstructionSettled)) == given
@@ -480,10 +492,10 @@ async def check(
         check_session(contents, [ask for ask in asked[0] if ask.session == session.id], parts)
         log = (site.work / "log.txt").read_text().split()
         assert log == [f"{part}-{word}" for part in range(1, parts + 1) for word in RUN]
-        heard = heard_by(model.requests("script", session.claude_id))
+        told = heard_by(model.requests("script", session.claude_id))
         for part in range(1, parts + 1):
-            assert heard.count(f"{NEXT}{part}.") == 1
-            assert heard.count(f"{STEERED}{part}.") == 1
+            assert told.count(f"{NEXT}{part}.") == 1
+            assert told.count(f"{STEERED}{part}.") == 1
         assert session.machine == site.machine
         timelines.append(timeline(contents, site))
     for each in timelines:
@@ -581,8 +593,8 @@ async def test_three_hubs_with_hundreds_of_faults_lose_nothing(tmp_path: Path, o
         while True:
             rare = dice.random() < 0.06
             await torture.cause(dice.choice(torture.rare if rare else torture.usual))
-            await torture.pause(1.5)
+            await torture.pause(4)
 
-    done = await play(tmp_path, own_cluster, dice, faults, parts=12, questions=60, at_once=2)
+    done = await play(tmp_path, own_cluster, dice, faults, parts=8, questions=40, at_once=2)
     print(f"seed {seed}: {done.total()} faults, {dict(done)}")  # noqa: T201 (whoever repeats it needs the seed)
     assert done.total() > 50
