@@ -1,6 +1,7 @@
 """Hubs on one database: each runs its own machine's sessions, and people reach all of them from any."""
 
 import asyncio
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,28 @@ async def test_what_is_said_elsewhere_reaches_claude_once(tmp_path: Path, url: s
         await until(server.hub, received)
         messages = [line for line in laptop.received("user") if line["uuid"] == say.id]
         assert len(messages) == 1
+
+
+async def test_a_picture_that_is_sent_elsewhere_reaches_claude_and_is_seen_everywhere(
+    tmp_path: Path, url: str | None
+) -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": b64encode(bytes(range(256)) * 400).decode()}
+    content = ({"type": "text", "text": "Look."}, {"type": "image", "source": source})
+    async with fleet_of(tmp_path, "laptop", "server", url=url) as (laptop, server):
+        session = await begin(laptop)
+
+        say = await server.hub.desk.say(session, content)
+
+        async def received() -> bool:
+            return not await server.hub.store.says(session)
+
+        await until(server.hub, received)
+        (line,) = [each for each in laptop.received("user") if each["uuid"] == say.id]
+        assert line["message"]["content"] == list(content)
+        # Nothing of it is a file of one machine: each hub has the whole message from the database.
+        for site in (laptop, server):
+            (stored,) = [each for each in await site.hub.store.says(session, waiting=False) if each.id == say.id]
+            assert stored.content == content
 
 
 async def test_a_parked_session_is_brought_back_by_what_is_said_elsewhere(tmp_path: Path, url: str | None) -> None:

@@ -79,6 +79,7 @@ class Cluster:
         self._bin = bin_folder
         self._names = count(1)
         self._thread = ThreadPoolExecutor(1)
+        self._frozen: tuple[int, ...] = ()
         self.spare: list[str] = []
         """Empty databases with our schema."""
         self.folder = Path(mkdtemp(prefix="handraise-pg-", dir=inside or _fast_folder()))
@@ -195,6 +196,11 @@ class Cluster:
     def thaw(self) -> None:
         for pid in self._frozen:
             _signal(pid, signal.SIGCONT)
+        self._frozen = ()
+
+    def pids(self) -> list[int]:
+        """Its processes, the server itself first."""
+        return [self._server.pid, *self._children()]
 
     def _spawn(self) -> "subprocess.Popen[bytes]":
         """On the cluster's own thread: the server ends with the thread that started it, however that ends."""
