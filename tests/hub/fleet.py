@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -100,6 +102,14 @@ class MachineSite:
         with suppress(StoreClosed):
             await self._stack.aclose()
 
+    def end_the_rest(self) -> None:
+        """Ends Claudes that no hub knows any more, such as those of a hub that lost its machine."""
+        started = self.log.with_suffix(".pids")
+        for pid in started.read_text().split() if started.exists() else ():
+            with suppress(OSError):
+                if str(_PRETEND).encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    os.kill(int(pid), signal.SIGKILL)
+
     def received(self, kind: str) -> list[Any]:
         """The lines of a type that its Claudes have read."""
         if not self.log.exists():
@@ -133,6 +143,7 @@ class Fleet:
             last = await site.open()
             await last.pool.stop_all()
             await site.stop()
+            site.end_the_rest()
 
     def site(self, name: str) -> MachineSite:
         return self.sites.setdefault(name, MachineSite(self, name))

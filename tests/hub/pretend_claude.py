@@ -1,7 +1,7 @@
 """A program that speaks Claude's format, for hubs that are tested without the real CLI: it starts in a moment.
 
 A message is echoed and answered. One that contains "ask" makes it ask a question first; "wait" keeps the turn open.
-Whatever it reads is appended to the file that PRETEND_LOG names.
+Whatever it reads is appended to the file that PRETEND_LOG names, and its process ID to the one beside it.
 """
 
 import json
@@ -65,6 +65,8 @@ def main() -> None:
         print("2.1.325 (Claude Code)")  # noqa: T201 (it is a program)
         return
     numbers: list[int] = []
+    with open(f"{os.environ['PRETEND_LOG']}.pids", "a") as started:
+        started.write(f"{os.getpid()}\n")
     with open(os.environ["PRETEND_LOG"], "a") as log:
         for text in sys.stdin:
             log.write(text)

@@ -232,7 +232,7 @@ def _timeline(contents: Sequence[Content], tmp: Path) -> list[str]:
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 # Ids, digests and Claude's names for plan files are numbered by their first appearance.
-_NAME = re.compile(r"\b[asr]_[0-9a-z]{16}\b|sha256:\w+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=plans/)[\w-]+")
+_NAME = re.compile(r"\b[asrm]_[0-9a-z]{16}\b|sha256:\w+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=plans/)[\w-]+")
 
 
 def _comparable(content: Content) -> Content | None:
