@@ -54,7 +54,7 @@ SECONDS = 120.0
 SAFE = {"fsync": "on", "full_page_writes": "on", "autovacuum": "on", "shared_buffers": "128MB"}
 
 
-class StandIn:
+class ChildStandIn:
     """A session as left by a hub that was killed; then this program is its Claude."""
 
     def __init__(self, state: Path, machine: str, name: str) -> None:
@@ -111,7 +111,7 @@ class StandIn:
         os.close(self._journal)
 
 
-class Site:
+class BenchSite:
     """A machine: its state folder, its stand-ins, and its hub's process once it is up."""
 
     def __init__(self, folder: Path, number: int, url: str, asks: int, streams: int) -> None:
@@ -121,8 +121,8 @@ class Site:
         state = self.folder / "state"
         state.mkdir(parents=True, mode=0o700)
         (state / "machine.json").write_text(json.dumps({"id": self.machine}))
-        self.streams = [StandIn(state, self.machine, f"{number}_stream_{each}") for each in range(streams)]
-        self.askers = [StandIn(state, self.machine, f"{number}_ask_{each}") for each in range(asks)]
+        self.streams = [ChildStandIn(state, self.machine, f"{number}_stream_{each}") for each in range(streams)]
+        self.askers = [ChildStandIn(state, self.machine, f"{number}_ask_{each}") for each in range(asks)]
 
     async def store(self) -> None:
         store = PostgresStore(self.url, self.machine) if self.url else SqliteStore(self.folder / "state" / "hub.db")
@@ -163,9 +163,9 @@ class Site:
 
 
 @asynccontextmanager
-async def running(folder: Path, url: str, hubs: int, asks: int) -> AsyncIterator[list[Site]]:
+async def running(folder: Path, url: str, hubs: int, asks: int) -> AsyncIterator[list[BenchSite]]:
     """`asks` is the number of sessions that can ask, of all hubs together."""
-    sites = [Site(folder, number, url, asks // hubs, STREAMS // hubs) for number in range(hubs)]
+    sites = [BenchSite(folder, number, url, asks // hubs, STREAMS // hubs) for number in range(hubs)]
     try:
         for site in sites:
             await site.store()
@@ -188,7 +188,7 @@ class Cost(Struct, frozen=True):
         return self.hubs + self.database
 
 
-async def events(sites: Sequence[Site], cluster: Cluster | None) -> Cost:
+async def events(sites: Sequence[BenchSite], cluster: Cluster | None) -> Cost:
     """Claudes write, until the last hub has everything: a hub reads what the others store, too."""
     last = sites[-1]
     before, began, used, behind = await last.newest(), perf_counter(), cpu(sites), database_cpu(cluster)
@@ -208,7 +208,7 @@ async def events(sites: Sequence[Site], cluster: Cluster | None) -> Cost:
     return Cost(FRAMES / seconds, (cpu(sites) - used) * each, (database_cpu(cluster) - behind) * each)
 
 
-async def answer(at: Site, asker: StandIn, number: int) -> float:
+async def answer(at: BenchSite, asker: ChildStandIn, number: int) -> float:
     """Milliseconds from the answer, given at this hub, until the other machine's Claude can read it."""
     asker.ask(number)
     ask = ""
@@ -225,7 +225,7 @@ async def answer(at: Site, asker: StandIn, number: int) -> float:
     return seconds * 1000
 
 
-async def compare(folder: Path, cluster: Cluster, hubs: int, alone: Site) -> None:
+async def compare(folder: Path, cluster: Cluster, hubs: int, alone: BenchSite) -> None:
     """What one hub with SQLite does, and what these hubs do, in turns."""
     url = cluster.url(cluster.create(READY))
     async with running(folder / f"{hubs}-hubs", url, hubs, 10 * hubs if hubs < 10 else OPEN) as sites:
@@ -254,7 +254,7 @@ async def compare(folder: Path, cluster: Cluster, hubs: int, alone: Site) -> Non
             await rest(sites, cluster)
 
 
-async def rest(sites: Sequence[Site], cluster: Cluster) -> None:
+async def rest(sites: Sequence[BenchSite], cluster: Cluster) -> None:
     for site in sites:
         for each in site.askers:
             each.ask(10_000)
@@ -274,7 +274,7 @@ def high(times: Sequence[float]) -> float:
     return sorted(times)[len(times) * 95 // 100]
 
 
-def cpu(sites: Sequence[Site]) -> float:
+def cpu(sites: Sequence[BenchSite]) -> float:
     return sum(seconds(site.process.pid) for site in sites)
 
 

@@ -25,7 +25,7 @@ ITS_OWN = {"sessions", "locks"}
 LEFT_OUT = {*ITS_OWN, "hub.sock", "hub.lock"}
 
 
-class Site:
+class ServedSite:
     """One machine. Its hub is started again whenever it has ended, as a service manager does."""
 
     def __init__(self, name: str, folder: Path, proxy: Proxy, url: str, model: str, *, state: str = "state") -> None:
@@ -116,10 +116,10 @@ class Site:
             raise Unreached from error
         return str(msgspec.json.decode(response.body).get("hub_trouble", ""))
 
-    def copied(self) -> "Site":
+    def copied(self) -> "ServedSite":
         """Somebody copied the state folder: a second hub with the same identity, on the same Claudes."""
         number = sum(each.name.startswith("state") for each in self.folder.iterdir()) + 1
-        twin = Site(self.name, self.folder, self.proxy, self._url, self._model, state=f"state-{number}")
+        twin = ServedSite(self.name, self.folder, self.proxy, self._url, self._model, state=f"state-{number}")
         twin.state.mkdir(mode=0o700)
         for each in self.state.iterdir():
             if each.name in ITS_OWN:
