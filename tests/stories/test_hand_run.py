@@ -264,6 +264,7 @@ async def test_a_session_of_the_hub_asks_once_although_the_hook_is_there(tmp_pat
         await desk.answer(asked.id, Allow())
         await until_turn_ended(desk, started.session.id)
         assert [ask.id for ask in await desk.asks(state=None)] == [trust.id, asked.id]
+        await served.hub.pool.stop_all()
 
 
 async def test_a_session_in_a_terminal_is_listed_followed_and_resumed_here_when_it_has_ended(tmp_path: Path) -> None:
@@ -310,3 +311,4 @@ async def test_a_session_in_a_terminal_is_listed_followed_and_resumed_here_when_
         # Claude continued the conversation of the terminal.
         assert "run listed" in str(yard.model.requests("script")[-1].messages)
         assert (await desk.session(session.id)).session.terminal == ""
+        await served.hub.pool.stop_all()
