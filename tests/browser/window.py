@@ -146,7 +146,7 @@ class Window:
 
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning") and not self._quiet:
-            self.complaints.append(message.text)
+            self.complaints.append(f"{message.text} ({message.location['url']})")
 
 
 _running: dict[str, Browser] = {}
