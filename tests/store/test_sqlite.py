@@ -13,13 +13,16 @@ from pathlib import Path
 import apsw
 import pytest
 from msgspec import json
+from msgspec.structs import replace
 
 from handraise.model.asks import Ask
-from handraise.store.changes import Advance, OpenAsk, Prune, QueueSay, SaveProject, SaveSession, SettleAsk
+from handraise.model.machines import Machine
+from handraise.model.rules import Rule
+from handraise.store.changes import Advance, OpenAsk, Prune, QueueSay, SaveProject, SaveRule, SaveSession, SettleAsk
 from handraise.store.interface import StoreBusy, StoreDamaged, StoreError, StoreFull, StoreNewer
 from handraise.store.sqlite.reader import Reader
 from handraise.store.sqlite.store import SqliteStore
-from store.examples import a_checkpoint, a_project, a_say, a_session, a_text, an_ask, withdrawn
+from store.examples import NOON, a_checkpoint, a_project, a_say, a_session, a_text, an_ask, withdrawn
 
 TESTS = str(Path(__file__).parents[1])
 
@@ -327,3 +330,17 @@ async def test_whatever_is_damaged_is_told_as_damage(path: Path, seed: int) -> N
                     await question
     except StoreError:
         pass  # it could not even be opened, and says why
+
+
+async def test_rules_for_directories_from_before_machines_belong_to_the_machine_that_claims_the_file(
+    path: Path,
+) -> None:
+    everywhere = [Rule("r_1", "allow", tool="Read", project="p_1", path="src/**"), Rule("r_5", "deny", path="/etc/**")]
+    here = [Rule("r_2", "deny", tool="Bash", project="/work/app"), Rule("r_3", "allow", tool="Read", path="/data/**")]
+    there = Rule("r_4", "allow", tool="Bash", project="/work/app", machine="m_there")
+    async with SqliteStore(path, "m_here") as store:
+        await store.apply([SaveRule(each) for each in (*everywhere, *here, there)])
+        await store.claim(Machine("m_here", "laptop", "0.1.0", 8, NOON, NOON))
+
+        named = [replace(each, machine="m_here") for each in here]
+        assert await store.rules() == [*everywhere, *named, there]

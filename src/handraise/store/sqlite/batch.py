@@ -279,7 +279,7 @@ class Batch:
     def _save_machine(self, machine: Machine, at: datetime, *, quiet: bool = False) -> bool:
         self._changed("save_machine", machine_row(machine))
         if machine.id == self._machine:
-            for table in ("sessions", "asks", "places", "trust"):
+            for table in ("sessions", "asks", "places", "trust", "rules"):
                 self._changed(f"name_machine_of_{table}", {"machine": machine.id})
         return quiet or self._publish(None, at, contents.machine_changed(machine))
 
