@@ -3,11 +3,11 @@
 import asyncio
 import heapq
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self
 
 from msgspec.structs import replace
 
@@ -23,8 +23,7 @@ from handraise.model.rules import Rule
 from handraise.policy.patterns import read_pattern
 from handraise.store.changes import DeliverAsk, HoldAsk, OpenAsk, QueueSay, RecordLate, RemoveRule, SaveRule, SettleAsk
 from handraise.store.interface import Store, StoreAway, StoreClosed, StoreError, StoreFenced
-
-T = TypeVar("T")
+from handraise.store.waiting import insist
 
 log = logging.getLogger("handraise.inbox")
 
@@ -170,14 +169,14 @@ class Inbox:
 
     async def leave(self, ask_id: str, reason: str) -> None:
         """The asker no longer waits here. Withdraws the ask, unless it waits at another machine's hub."""
-        ask = await self._insist(lambda: self._store.ask(ask_id))
+        ask = await insist(lambda: self._store.ask(ask_id), log)
         # One that isn't there yet may be on its way.
         if ask is None or self._is_here(ask.machine):
             await self.withdraw(ask_id, reason)
 
     async def delivered(self, ask_id: str) -> bool:
         """The asker has its answer. Returns whether this is the first time; waits for a database that is away."""
-        applied = await self._insist(lambda: self._store.apply([DeliverAsk(ask_id, self._clock())]))
+        applied = await insist(lambda: self._store.apply([DeliverAsk(ask_id, self._clock())]), log)
         return applied.took[0]
 
     async def answer(
@@ -201,7 +200,7 @@ class Inbox:
 
     async def withdraw(self, ask_id: str, reason: str) -> None:
         """The asker no longer waits. Waits for a database that is away."""
-        await self._insist(lambda: self._store.apply([SettleAsk(ask_id, Withdrawn(reason, self._clock()))]))
+        await insist(lambda: self._store.apply([SettleAsk(ask_id, Withdrawn(reason, self._clock()))]), log)
 
     async def expire(self) -> None:
         """Expires every ask that is due: our own, and those of machines that are away."""
@@ -321,14 +320,6 @@ class Inbox:
     async def _time_of_store(self) -> datetime:
         """As machines were seen last: clocks of machines may differ by minutes. Ours if there are none."""
         return max((each.seen_at for each in await self._store.machines()), default=self._clock())
-
-    async def _insist(self, work: Callable[[], Awaitable[T]]) -> T:
-        while True:
-            try:
-                return await work()
-            except StoreAway as error:
-                log.warning("%s", error)
-                await asyncio.sleep(_TRY_AGAIN)
 
     def _settled(self, ask: Ask, settlement: Settlement) -> None:
         self._forget(ask.id)

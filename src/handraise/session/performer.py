@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
 from types import TracebackType
-from typing import Self, TypeVar, assert_never
+from typing import Self, assert_never
 from uuid import NAMESPACE_URL, uuid5
 
 from handraise.model.actors import Person
@@ -19,7 +19,8 @@ from handraise.session.machine import WishRefused
 from handraise.session.pool import SessionPool
 from handraise.session.supervisor import NoSuchSession, Supervisor
 from handraise.store.changes import Record, SettleInstruction, TakeInstruction
-from handraise.store.interface import Store, StoreAway, StoreClosed, StoreError, StoreFenced
+from handraise.store.interface import Store, StoreClosed, StoreError, StoreFenced
+from handraise.store.waiting import insist
 from handraise.texts import t
 
 _SAID = b'{"type":"said",'
@@ -27,8 +28,6 @@ _QUEUED = b'{"type":"session.changed","phase":"queued"'
 _GIVEN = b'{"type":"instruction.given"'
 _AGAIN = 1.0
 _RECORDED: dict[str, What] = {"stop": "session stopped", "resume": "session resumed", "fork": "session started"}
-
-T = TypeVar("T")
 
 log = logging.getLogger("handraise.session")
 
@@ -130,14 +129,14 @@ class Performer:
         if wanted.id in self._from_before and wanted.kind in IMMEDIATE:
             await self._settle(wanted, "refused", t("sessions.refused.was_away"))
             return False
-        applied = await _insist(lambda: self._store.apply([TakeInstruction(wanted.id, self._epoch)]))
+        applied = await insist(lambda: self._store.apply([TakeInstruction(wanted.id, self._epoch)]), log)
         return applied.took[0]
 
     async def _performed(self, wanted: Instruction) -> tuple[str, str, str]:
         """Its state, the reason, and the result."""
         try:
             # A database that is away means that nothing was done yet.
-            return "done", "", await _insist(lambda: self._perform(wanted))
+            return "done", "", await insist(lambda: self._perform(wanted), log)
         except (WishRefused, NoSuchSession) as refused:
             return "refused", str(refused), ""
         except StoreError:
@@ -201,13 +200,4 @@ class Performer:
         settled = SettleInstruction(wanted.id, "done" if state == "done" else "refused", now, reason, result)
         what = _RECORDED.get(wanted.kind) if state == "done" else None
         entry = Entry(now, what, wanted.by, wanted.source, session=result or wanted.session) if what else None
-        await _insist(lambda: self._store.apply([settled, *([Record(entry)] if entry else [])]))
-
-
-async def _insist(work: Callable[[], Awaitable[T]]) -> T:
-    while True:
-        try:
-            return await work()
-        except StoreAway as error:
-            log.warning("%s", error)
-            await asyncio.sleep(_AGAIN)
+        await insist(lambda: self._store.apply([settled, *([Record(entry)] if entry else [])]), log)

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 from uuid import UUID
 
 from msgspec import Struct
@@ -40,6 +40,7 @@ from handraise.session.slots import SlotTracker
 from handraise.session.trust_check import TrustCheck
 from handraise.store.changes import Advance, PublishItems, QueueSay, SaveSession, SettleAsk
 from handraise.store.interface import Store, StoreAway, StoreError, StoreFenced
+from handraise.store.waiting import insist
 from handraise.texts import t
 from handraise.wire.connection import Connection
 
@@ -47,8 +48,6 @@ _RECORD_AGAIN = 0.05
 _RECORD_TRIES = 200
 _AGAIN = 1.0
 """How long to wait before the database is tried again, in seconds."""
-
-T = TypeVar("T")
 
 log = logging.getLogger("handraise.session")
 
@@ -306,7 +305,7 @@ class SessionPool:
 
     async def _start_again(self) -> None:
         try:
-            await self._insist(self.start_queued)
+            await insist(self.start_queued, log)
         except StoreFenced as error:
             self.let_go(error)
         except StoreError:
@@ -318,15 +317,6 @@ class SessionPool:
         task = self._tasks.create_task(work)
         self._later.add(task)
         task.add_done_callback(self._later.discard)
-
-    async def _insist(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Tries again while the database can't be reached."""
-        while True:
-            try:
-                return await work()
-            except StoreAway as error:
-                log.warning("%s", error)
-                await asyncio.sleep(_AGAIN)
 
     def _ask_settled(self, ask: Ask) -> None:
         """A running session follows its own asks; another may start, or be brought back by a late answer."""
@@ -345,7 +335,7 @@ class SessionPool:
 
     async def _bring_back(self, session: str) -> None:
         try:
-            await self._insist(lambda: self.wake(session))
+            await insist(lambda: self.wake(session), log)
         except StoreFenced as error:
             self.let_go(error)
         except StoreError:
@@ -399,9 +389,9 @@ class SessionPool:
             )
         except (WishRefused, NotStarted, SessionBusy, sandbox.SandboxUnfit, OSError) as error:
             how = Ended("failed", str(error), config.clock())
-            await self._insist(lambda: self._store.apply(records.ended(started, "failed", how)))
+            await insist(lambda: self._store.apply(records.ended(started, "failed", how)), log)
             return
-        await self._insist(lambda: self._supervise(started, running, options))
+        await insist(lambda: self._supervise(started, running, options), log)
 
     def _preset(self, options: Options) -> str:
         """The sandbox preset of a session; `none` if the default one isn't available."""
@@ -538,8 +528,8 @@ class SessionPool:
             ended = runner.session.ended
             go_on = self.go_on
             if runner.was_cut_off and go_on is not None and not (ended is not None and ended.alarm):
-                await self._insist(lambda: go_on(session))
-            await self._insist(lambda: self.wake(session))
+                await insist(lambda: go_on(session), log)
+            await insist(lambda: self.wake(session), log)
         await self._start_more()
 
     async def _machine(self, session: Session, options: Options) -> SessionMachine:
