@@ -372,7 +372,7 @@ async def test_a_missing_old_or_foreign_source_is_refused_in_words(
     (tmp_path / "text.db").write_text("hello" * 1000)
     with pytest.raises(StoreError, match="damaged"):
         await copied(SqliteSource(tmp_path / "text.db"), target)
-    with pytest.raises(StoreError, match="There is nothing of Handraise"):
+    with pytest.raises(StoreError, match="has no Handraise data"):
         await copied(from_postgres(empty_database), target)
     await filled(SqliteStore(tmp_path / "old.db", ""), [[SaveSession(a_session())]])
     with pytest.raises(StoreError, match="Start a hub of this version on it"):
