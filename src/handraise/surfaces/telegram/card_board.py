@@ -53,6 +53,8 @@ class CardBoard:
         )
         self._senders: dict[tuple[str, ChatPlace], CardSender] = {}
         self._tasks: dict[tuple[str, ChatPlace], asyncio.Task[None]] = {}
+        self._beginnings = KeyedLocks()
+        """By ask. What is read for a new sender is the newest: whoever comes later finds that sender and updates it."""
         self._open: dict[str, Ask] = {}
         self.place_of: Callable[[str], ChatPlace | None] = lambda _: None
         """A session's own topic; set by whoever knows."""
@@ -77,6 +79,11 @@ class CardBoard:
         """How many asks are open."""
         return len(self._open)
 
+    @property
+    def unfinished(self) -> int:
+        """How many cards are not closed yet."""
+        return len(self._senders)
+
     async def restore(self, unfinished: Iterable[Delivery]) -> None:
         """Takes up the cards of before a restart. Those of settled asks are closed."""
         for delivery in unfinished:
@@ -86,7 +93,7 @@ class CardBoard:
             else:
                 places = await self._places(ask) if ask is not None else ()
                 # Before its first message: the settings may have changed.
-                (await self._begin(delivery, ask)).is_wanted = delivery.place in places
+                (await self._begin(delivery)).is_wanted = delivery.place in places
 
     async def reconcile(self, asks: Iterable[Ask]) -> None:
         """These asks are open, and no others."""
@@ -117,7 +124,7 @@ class CardBoard:
         if ask.settlement is not None:
             self._open.pop(ask.id, None)
         for delivery in await self._ledger.deliveries_of(ask.id):
-            await self._begin(delivery, ask)
+            await self._begin(delivery)
         for (name, _), sender in self._senders.items():
             if name == ask.id:
                 sender.update(ask)
@@ -132,7 +139,7 @@ class CardBoard:
             delivery = await self._ledger.delivery(ask.id, place)
             if delivery is None:
                 return None
-            found = await self._begin(delivery, ask)
+            found = await self._begin(delivery)
         is_shown = ask.settlement is not None or await self._may_show(ask, place)
         found.is_wanted = found.is_wanted and is_shown
         found.update(ask)
@@ -168,22 +175,25 @@ class CardBoard:
         places = await self._places(ask)
         for place in places:
             if (ask.id, place) not in self._senders:
-                known = await self._ledger.delivery(ask.id, place)
-                await self._begin(known or Delivery(ask.id, place), ask, only_open=True)
+                await self._begin(Delivery(ask.id, place), only_open=True)
         for (name, place), sender in list(self._senders.items()):
             if name == ask.id and sender.is_wanted != (place in places):
                 sender.is_wanted = place in places
                 sender.wake()
 
-    async def _begin(self, delivery: Delivery, ask: Ask | None, *, only_open: bool = False) -> CardSender:
+    async def _begin(self, card: Delivery, *, only_open: bool = False) -> CardSender:
         """The card's sender, or a new one. With `only_open`, an ask that was settled meanwhile isn't sent."""
-        key = (delivery.ask, delivery.place)
-        origin = await self._origin(ask)
-        sender = self._senders.get(key) or CardSender(self._services, delivery, ask, origin)
-        if key not in self._senders and (not only_open or delivery.ask in self._open):
-            self._senders[key] = sender
-            self._tasks[key] = asyncio.create_task(self._keep(key, sender))
-        return sender
+        key = (card.ask, card.place)
+        async with self._beginnings.hold(card.ask):
+            if key in self._senders:
+                return self._senders[key]
+            delivery = await self._ledger.delivery(*key) or card
+            ask = await self._ask(card.ask)
+            sender = CardSender(self._services, delivery, ask, await self._origin(ask))
+            if not only_open or card.ask in self._open:
+                self._senders[key] = sender
+                self._tasks[key] = asyncio.create_task(self._keep(key, sender))
+            return sender
 
     async def _keep(self, key: tuple[str, ChatPlace], sender: CardSender) -> None:
         await sender.run()
