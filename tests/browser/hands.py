@@ -19,6 +19,11 @@ from handraise.store.changes import OpenAsk, SettleAsk
 
 TICK = 4
 LOW = ViewportSize(width=1366, height=650)
+_WATCH = """(control) => {
+    window.wasHit = false;
+    const note = (event) => { window.wasHit = control.contains(event.target); };
+    document.addEventListener("pointerdown", note, { capture: true, once: true });
+}"""
 
 
 @dataclass
@@ -125,3 +130,13 @@ async def middle(control: Locator) -> tuple[float, float]:
     box = await control.bounding_box()
     assert box
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+async def hit(page: Page, control: Locator) -> None:
+    """One click on a control that may be moving: a click beside it was none."""
+    async with asyncio.timeout(PATIENCE / 1000):
+        while True:
+            await control.evaluate(_WATCH)
+            await page.mouse.click(*await middle(control))
+            if await page.evaluate("window.wasHit"):
+                return
