@@ -1,12 +1,14 @@
 """A program that speaks Claude's format, for hubs that are tested without the real CLI: it starts in a moment.
 
-A message is echoed and answered. One that contains "ask" makes it ask a question first; "wait" keeps the turn open.
+A message is echoed and answered. One that contains "ask" makes it ask a question first; "wait" keeps the turn open;
+after one with "slow" it takes its time to end.
 Whatever it reads is appended to the file that PRETEND_LOG names, and its process ID to the one beside it.
 """
 
 import json
 import os
 import sys
+import time
 from typing import Any
 
 QUESTION = {
@@ -15,6 +17,7 @@ QUESTION = {
     "options": [{"label": "SQLite", "description": "one file"}, {"label": "Postgres", "description": "a server"}],
     "multiSelect": False,
 }
+SLOW: list[float] = []
 
 
 def say(**line: Any) -> None:
@@ -36,6 +39,7 @@ def obey(line: dict[str, Any], numbers: "list[int]") -> None:
         case {"type": "control_request", "request_id": request, "request": {"subtype": subtype}}:
             say(type="control_response", response={"subtype": "success", "request_id": request})
             if subtype == "end_session":
+                time.sleep(SLOW.pop() if SLOW else 0)
                 sys.exit()
             if subtype == "interrupt":
                 finish("Interrupted.")
@@ -46,6 +50,8 @@ def obey(line: dict[str, Any], numbers: "list[int]") -> None:
             say(type="user", message={"content": content}, uuid=uuid, isReplay=True)
             say(type="system", subtype="init", permissionMode="default", model="opus")
             words = json.dumps(content)
+            if "slow" in words:
+                SLOW.append(0.7)
             if "ask" in words:
                 numbers.append(len(numbers) + 1)
                 asked = {"subtype": "can_use_tool", "tool_name": "AskUserQuestion", "tool_use_id": f"t_{numbers[-1]}"}

@@ -8,6 +8,7 @@ import pytest
 
 from desk.hubs import put_session, quiet_hub
 from handraise.hub.hub import HubConfig, HubRunning, StateExposed, StateUnreachable, hub
+from hub.fleet import fleet_of, until_turns
 
 
 async def test_the_database_can_lie_somewhere_else_and_what_is_in_it_is_found_again(tmp_path: Path) -> None:
@@ -66,3 +67,17 @@ async def test_a_folder_that_cannot_be_used_is_told_in_a_sentence(tmp_path: Path
         with pytest.raises(StateUnreachable, match=r"Can't use .*\. Choose another directory\."):
             async with hub(HubConfig(state, Path("/bin/false"), {}, database=database)):
                 pass
+
+
+async def test_a_hub_that_ends_finishes_stopping_what_it_was_told_to_stop(tmp_path: Path) -> None:
+    async with fleet_of(tmp_path, "laptop") as (laptop,):
+        stopped = (await laptop.hub.desk.start("Be slow.", str(laptop.work))).session.id
+        kept = (await laptop.hub.desk.start("Go on.", str(laptop.work))).session.id
+        for each in (stopped, kept):
+            await until_turns(laptop.hub, each)
+        await laptop.hub.desk.stop(stopped)
+        await laptop.stop()
+
+        after = await laptop.open()
+        assert after.pool.adoption.living == (kept,)
+        assert (await after.desk.session(stopped)).session.phase == "ended"

@@ -48,6 +48,8 @@ _RECORD_AGAIN = 0.05
 _RECORD_TRIES = 200
 _AGAIN = 1.0
 """How long to wait before the database is tried again, in seconds."""
+_STOPPING = 15.0
+"""Seconds in which even a Claude that doesn't listen has been ended."""
 
 log = logging.getLogger("handraise.session")
 
@@ -130,11 +132,19 @@ class SessionPool:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        await self._finish_stopping()
         for task in (*self._looking, *self._running.values()):
             task.cancel()
         for waiting in self._later:
             waiting.cancel()
         await self._stack.aclose()
+
+    async def _finish_stopping(self) -> None:
+        """Cut off halfway, what a Claude had started could never be found again."""
+        stopping = [name for name, each in self._runners.items() if each.session.phase in ("stopping", "parking")]
+        tasks = [self._running[name] for name in stopping if name in self._running]
+        if tasks and not self.trouble:
+            await asyncio.wait(tasks, timeout=_STOPPING)
 
     @property
     def is_gateway(self) -> bool:
