@@ -34,7 +34,7 @@ class ServedSite:
         self.work = folder / "work"
         self.proxy = proxy
         self.state = folder / state
-        self.log = folder / "hub.log"
+        self.log = folder / f"hub-of-{state}.log"
         self._url = url
         self._model = model
         self._process: asyncio.subprocess.Process | None = None
@@ -106,6 +106,9 @@ class ServedSite:
                         return
                 except (DeskError, OSError):
                     await asyncio.sleep(AGAIN)
+
+    def has_logged(self, words: str) -> bool:
+        return self.log.exists() and words in self.log.read_text()
 
     async def trouble(self) -> str:
         """What its hub says is wrong."""

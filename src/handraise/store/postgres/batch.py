@@ -251,15 +251,16 @@ class PostgresBatch:
         await self._save_machine(claimed, now)
         return claimed
 
-    async def beat(self, machine: str, lease: int) -> None:
-        """See `Store.beat`."""
+    async def beat(self, machine: str, lease: int) -> datetime | None:
+        """See `Store.beat`; None if the machine was never claimed."""
         row = await self._row("beat", id=machine)
         away = await self._rows("find_away", id=machine, lease=lease)
-        if row is not None and row[-1] is not None:
-            back = read_machine(row[:-1])
-            await self.publish_machine(back, back.seen_at)
+        found = read_machine(row[:-1]) if row is not None else None
+        if found is not None and row is not None and row[-1] is not None:
+            await self.publish_machine(found, found.seen_at)
         for each in away:
             await self.publish_machine(read_machine(each), await self._now())
+        return found.seen_at if found is not None else None
 
     async def release(self, machine: str) -> None:
         """See `Store.release`."""

@@ -145,8 +145,9 @@ class PostgresStore:
         claimed: Machine = await self._order(perform=lambda batch: batch.claim(machine), fenced=False)
         return claimed
 
-    async def beat(self, at: datetime) -> None:  # noqa: ARG002 - the database has a clock of its own
-        await self._order(perform=lambda batch: batch.beat(self.machine, _LEASE))
+    async def beat(self, at: datetime) -> datetime:
+        seen_at: datetime | None = await self._order(perform=lambda batch: batch.beat(self.machine, _LEASE))
+        return seen_at or at
 
     async def release(self, at: datetime) -> None:  # noqa: ARG002 - the database has a clock of its own
         if self._writer.epoch is None:
