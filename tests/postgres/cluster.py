@@ -43,6 +43,7 @@ ACCESS = f"""\
 local all all trust
 host all {SECRETIVE} 127.0.0.1/32 scram-sha-256
 host all all 127.0.0.1/32 trust
+host replication postgres 127.0.0.1/32 trust
 """
 
 
@@ -86,12 +87,17 @@ class Cluster:
         self._give(self.folder)
         self.data = self.folder / "data"
         self.port = free_port()
-        self._run("initdb", "-D", self.data, "-U", "postgres", "-E", "UTF8", "--locale=C", "-A", "trust", "-N")
+        self._fill()
         chosen = {**SETTINGS, "port": str(self.port), "unix_socket_directories": f"'{self.folder}'", **settings}
-        lines = "".join(f"{key} = {value}\n" for key, value in chosen.items())
-        self._write(self.data / "postgresql.auto.conf", lines)
-        self._write(self.data / "pg_hba.conf", ACCESS)
+        self._configure("".join(f"{key} = {value}\n" for key, value in chosen.items()))
         self.start()
+
+    def _fill(self) -> None:
+        self._run("initdb", "-D", self.data, "-U", "postgres", "-E", "UTF8", "--locale=C", "-A", "trust", "-N")
+        self._write(self.data / "pg_hba.conf", ACCESS)
+
+    def _configure(self, lines: str) -> None:
+        self._write(self.data / "postgresql.auto.conf", lines)
 
     def __enter__(self) -> "Cluster":
         return self
@@ -247,6 +253,49 @@ class Cluster:
             return await work()
 
         return self._thread.submit(lambda: asyncio.run(done())).result(SECONDS)
+
+
+class Standby(Cluster):
+    """A streaming replica of another server, made with pg_basebackup. The primary can wait for it at each commit."""
+
+    def __init__(self, primary: Cluster, *, synchronous: bool) -> None:
+        self._primary = primary
+        super().__init__(primary._bin, cluster_name="standby")
+        if synchronous:
+            primary.run("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
+            primary.run("SELECT pg_reload_conf()")
+        state = "sync" if synchronous else "async"
+        deadline = time.monotonic() + SECONDS
+        while primary.run("SELECT sync_state FROM pg_stat_replication WHERE state = 'streaming'") != [(state,)]:
+            if time.monotonic() > deadline:
+                raise RuntimeError((self.folder / "log").read_text(errors="replace"))
+            time.sleep(0.02)
+
+    def __enter__(self) -> "Standby":
+        return self
+
+    def stop_following(self) -> None:
+        """What the primary commits from now on never gets here."""
+        self.run("ALTER SYSTEM SET primary_conninfo = ''")
+        self.run("SELECT pg_reload_conf()")
+        deadline = time.monotonic() + SECONDS
+        while self.run("SELECT 1 FROM pg_stat_wal_receiver"):
+            if time.monotonic() > deadline:
+                raise RuntimeError("the standby still follows")
+            time.sleep(0.02)
+
+    def promote(self) -> None:
+        """From now on it accepts writes."""
+        self.run("SELECT pg_promote()")
+
+    def _fill(self) -> None:
+        # -R writes where the primary is; the backup itself needs no lasting slot.
+        where = ("-h", "127.0.0.1", "-p", self._primary.port, "-U", "postgres")
+        self._run("pg_basebackup", *where, "-D", self.data, "-R", "-X", "stream", "--checkpoint=fast", "--no-sync")
+
+    def _configure(self, lines: str) -> None:
+        file = self.data / "postgresql.auto.conf"
+        self._write(file, file.read_text() + lines)
 
 
 _PRCTL = getattr(ctypes.CDLL(None), "prctl", None)

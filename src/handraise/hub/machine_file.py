@@ -1,4 +1,4 @@
-"""The identity of this machine, made once and kept in the state folder for good; and which claim was made from there."""
+"""The identity of this machine, made once and kept in the state folder; and which claim was made from there."""
 
 import os
 import re

@@ -88,7 +88,8 @@ class PostgresStore:
         await self._prepare()
         self._pool = ConnectionPool(self._connecting, f"handraise reader {self._identity}")
         self._tail = FeedTail(self._read, self._spread, self._tell_of_rules, lambda: self._hints.hearing == "no")
-        self._writer = PostgresWriter(self._connecting, self._identity, self.machine, self._tail.committed)
+        tail = self._tail
+        self._writer = PostgresWriter(self._connecting, self._identity, self.machine, tail.committed, lambda: tail.last)
         channels = (CHANNEL, channel_of(self._identity))
         self._hints = HintListener(self._connecting, f"handraise listener {self._identity}", channels, self._hear)
         self._previews = PreviewExchange(
