@@ -4,6 +4,7 @@ import asyncio
 import ctypes
 import os
 import pwd
+import random
 import shutil
 import signal
 import socket
@@ -11,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
@@ -29,6 +31,7 @@ SECRETIVE = "secretive"
 """A role that needs a password over TCP."""
 PASSWORD = "correct horse"
 SECONDS = 60
+PORTS = (12_000, 32_000)
 SETTINGS = {
     "fsync": "off",
     "full_page_writes": "off",
@@ -66,10 +69,15 @@ def unprivileged() -> dict[str, Any]:
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
+    """Below those that the kernel gives to outgoing connections: one of these could take it while a server is down.
+
+    Even a connection to this very port could, which would then be connected to itself.
+    """
+    while True:
+        port = random.randrange(*PORTS)
+        with socket.socket() as found, suppress(OSError):
+            found.bind(("127.0.0.1", port))
+            return port
 
 
 class Cluster:

@@ -125,9 +125,8 @@ def inbox(state: str | None, hub: str | None, plain: bool, as_json: bool, machin
     handraise inbox --json | jq -r 'select(.kind == "permission").id'
     """
     from handraise.cli.interactive_session import OutputOptions, clear_inbox
-    from handraise.cli.table import machine_id
 
-    only = None if machine is None else machine_id(HubClient(state_folder(state), address_in(hub)), machine)
+    only = None if machine is None else HubClient(state_folder(state), address_in(hub)).machine(machine)
     sys.exit(clear_inbox(_target(state, hub), OutputOptions(plain, as_json), only))
 
 

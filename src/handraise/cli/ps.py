@@ -8,7 +8,7 @@ import click
 from handraise.cli import completion
 from handraise.cli.client import HubClient, NoHub
 from handraise.cli.places import json_option, state_folder, state_option
-from handraise.cli.table import cut, in_colours, listing, machine_id, machines, table
+from handraise.cli.table import cut, in_colours, listing, machines, table
 
 
 @click.command()
@@ -26,7 +26,7 @@ def ps(state: str | None, as_json: bool, watch: bool, machine: str | None) -> No
     handraise ps --json | jq -r 'select(.state == "needs you").id'
     """
     client = HubClient(state_folder(state))
-    wanted = None if machine is None else machine_id(client, machine)
+    wanted = None if machine is None else client.machine(machine)
     if watch:
         from handraise.cli.watching import can_watch, keep_showing
 

@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # as in `client.py`
 if TYPE_CHECKING:
     from typing import Any
 
-    from handraise.cli.client import USAGE, HubClient, HubError
+    from handraise.cli.client import HubClient
 
 _ORDER = {"needs you": 0, "failed": 1, "lost": 1, "not moving": 1, "working": 2, "starting": 2, "queued": 3, "idle": 4}
 _COLOURS = {"needs you": "1;33", "failed": "31", "lost": "31", "not moving": "31", "working": "32"}
@@ -47,14 +47,6 @@ def machines(client: HubClient, sessions: list[dict[str, Any]]) -> dict[str, str
         if each["here"]:
             names[""] = names[each["id"]]
     return names
-
-
-def machine_id(client: HubClient, named: str) -> str:
-    """Its ID; raises HubError if there is none of this name."""
-    for each in client.get("/api/machines")["machines"]:
-        if named in (each["id"], each["name"]):
-            return str(each["id"])
-    raise HubError(422, USAGE, f"There is no machine {named!r}. List them with: handraise machines")
 
 
 def in_colours() -> bool:

@@ -258,4 +258,6 @@ def locked(file: Path, what: Path) -> Iterator[None]:
     try:
         yield
     finally:
+        # Closing is not enough: a child that was forked and hasn't executed its program yet shares the lock.
+        fcntl.flock(lock, fcntl.LOCK_UN)
         os.close(lock)
