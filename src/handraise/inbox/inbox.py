@@ -169,7 +169,8 @@ class Inbox:
         """The asker waits here from now on: an ask of another machine's hub becomes this one's."""
         if self._is_here(ask.machine):
             return ask
-        applied = await insist(lambda: self._store.apply([HoldAsk(ask.id, self._store.machine)]), log)
+        held = HoldAsk(ask.id, self._store.machine, self._clock())
+        applied = await insist(lambda: self._store.apply([held]), log)
         return applied.asks[0] if applied.asks else await self.find_for_asker(ask.id)
 
     async def leave(self, ask_id: str, reason: str) -> None:
