@@ -216,7 +216,6 @@ async def test_the_newest_hub_on_a_copied_state_folder_is_the_one_that_counts(tm
         assert laptop.hub.trouble  # it never takes the machine back by itself
 
 
-@pytest.mark.limit(100)
 async def test_a_server_that_loses_power_interrupts_nobody_for_good(tmp_path: Path, own_cluster: Cluster) -> None:
     url = own_cluster.url(own_cluster.create(READY))
     async with fleet_of(tmp_path, "laptop", "server", url=url) as (laptop, server):

@@ -1,7 +1,6 @@
 """A real PostgreSQL server in a temporary folder, for tests: started, killed, frozen and ended by its pid."""
 
 import asyncio
-import ctypes
 import os
 import pwd
 import random
@@ -218,15 +217,12 @@ class Cluster:
 
     def _spawn(self) -> "subprocess.Popen[bytes]":
         """On the cluster's own thread: the server ends with the thread that started it, however that ends."""
+        # Not by a preexec_fn: Python code between fork and exec hangs if another thread held a lock at that moment.
+        setpriv = shutil.which("setpriv")
+        with_parent = [setpriv, "--pdeathsig", "QUIT"] if setpriv else []
+        command = [*with_parent, str(self._bin / "postgres"), "-D", str(self.data)]
         with (self.folder / "log").open("ab") as log:
-            return subprocess.Popen(
-                [self._bin / "postgres", "-D", self.data],
-                stdout=log,
-                stderr=log,
-                cwd="/",
-                preexec_fn=_end_with_parent,  # noqa: PLW1509 (it only calls the kernel)
-                **unprivileged(),
-            )
+            return subprocess.Popen(command, stdout=log, stderr=log, cwd="/", **unprivileged())
 
     def _ready(self) -> bool:
         try:
@@ -304,16 +300,6 @@ class Standby(Cluster):
     def _configure(self, lines: str) -> None:
         file = self.data / "postgresql.auto.conf"
         self._write(file, file.read_text() + lines)
-
-
-_PRCTL = getattr(ctypes.CDLL(None), "prctl", None)
-_PR_SET_PDEATHSIG = 1
-
-
-def _end_with_parent() -> None:
-    """On Linux, a killed test leaves no server behind."""
-    if _PRCTL is not None:
-        _PRCTL(_PR_SET_PDEATHSIG, signal.SIGQUIT)
 
 
 def _fast_folder() -> str:
