@@ -72,14 +72,14 @@ async def test_a_folder_that_cannot_be_used_is_told_in_a_sentence(tmp_path: Path
 async def test_a_hub_that_ends_finishes_stopping_what_it_was_told_to_stop(tmp_path: Path) -> None:
     async with fleet_of(tmp_path, "laptop") as (laptop,):
         stopped = (await laptop.hub.desk.start("Be slow.", str(laptop.work))).session.id
-        kept = (await laptop.hub.desk.start("Go on.", str(laptop.work))).session.id
-        for each in (stopped, kept):
+        running = (await laptop.hub.desk.start("Go on.", str(laptop.work))).session.id
+        for each in (stopped, running):
             await until_turns(laptop.hub, each)
         await laptop.hub.desk.stop(stopped)
         await laptop.stop()
 
         after = await laptop.open()
-        assert after.pool.adoption.living == (kept,)
+        assert after.pool.adoption.living == (running,)
         assert (await after.desk.session(stopped)).session.phase == "ended"
 
 

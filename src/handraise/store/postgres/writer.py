@@ -342,9 +342,12 @@ class PostgresWriter:
         connection = await self._connecting.connect(self.name, seconds=self._connecting.patience)
         try:
             with watched(connection, self._connecting.hang_seconds):
-                # A connection that the server has not given up yet may hold locks that we would wait for.
-                lost = SQL["end_lost_connections"]
-                await connection.fetch(lost.text, *lost.arguments({"name": self.name}))
+                self.fenced = self.fenced or await self._cloned(connection)
+                if self.fenced is None:
+                    # A connection that the server has not given up yet may hold locks that we would wait for. Those of
+                    # another process with our name are left alone.
+                    lost = SQL["end_lost_connections"]
+                    await connection.fetch(lost.text, *lost.arguments({"name": self.name}))
                 old = SQL["remove_old_receipts"]
                 await connection.execute(old.text, *old.arguments({"age": _OLD_RECEIPT}))
                 own = SQL["keep_receipt"]
@@ -359,16 +362,19 @@ class PostgresWriter:
         connection.add_termination_listener(lambda _connection: self._wake.set())
         return connection
 
-    async def _changed_history(self, connection: Connection) -> StoreFenced | None:
-        """Whether this isn't what we left: what we know in memory would then contradict what is stored.
+    async def _cloned(self, connection: Connection) -> StoreFenced | None:
+        """Whether a copy of this very process, in a cloned virtual machine, commits with our name."""
+        seen = SQL["seen_receipt"]
+        number = await connection.fetchval(seen.text, *seen.arguments({"writer": self._identity})) or 0
+        return StoreFenced(t("error.store.fenced"), t("error.store.unfence")) if number > self._number else None
 
-        A standby that wasn't up to date has become the primary, or a backup was restored: commits are gone. Or a copy
-        of this very process, in a cloned virtual machine, commits with our number.
+    async def _changed_history(self, connection: Connection) -> StoreFenced | None:
+        """Whether commits are gone: a standby that was behind has become the primary, or a backup was restored.
+
+        What we know in memory would then contradict what is stored.
         """
         receipt = SQL["receipt"]
         number = await connection.fetchval(receipt.text, *receipt.arguments({"writer": self._identity})) or 0
-        if number > self._number:
-            return StoreFenced(t("error.store.fenced"), t("error.store.unfence"))
         last = self._last()
         if 0 < number < self._confirmed or (last is not None and not await self._is_there(connection, last)):
             return StoreFenced(t("error.store.went_back"), t("error.store.restart"))
