@@ -8,6 +8,7 @@ import pytest
 
 from api.served import PLAIN, error_of
 from handraise.api.stream import Streams
+from handraise.doctor.checks import check_hub, trouble_of_hub
 from handraise.model.actors import Person
 from handraise.serving.serve import ServeConfig, reachable
 from hub.fleet import fleet_of
@@ -41,6 +42,26 @@ async def test_a_database_that_is_away_is_announced_and_so_is_its_return(tmp_pat
             laptop.store.is_away = False
             assert await _next_trouble(events) == 'data: {"trouble":""}'
             assert (await client.get("/api/sessions")).status_code == 200
+
+
+async def test_doctor_says_that_the_running_hub_lost_its_machine(tmp_path: Path, service: ServeConfig) -> None:
+    async with (
+        asyncio.timeout(60),
+        fleet_of(tmp_path, "laptop") as (laptop,),
+        reachable(laptop.hub, service),
+    ):
+        assert await trouble_of_hub(service.state) == ""
+        assert await trouble_of_hub(tmp_path) == ""
+        other = laptop.config().store
+        assert other is not None
+        async with other(laptop.machine) as store:
+            await store.claim(laptop.hub.machine)
+            while not laptop.hub.trouble:
+                await asyncio.sleep(0.01)
+            found = check_hub(service.state, "7", await trouble_of_hub(service.state))
+        assert found.verdict == "fail"
+        assert found.sentence.startswith("Another hub has taken over this machine")
+        assert "restart the other" in found.sentence
 
 
 async def _next_trouble(lines: object) -> str:

@@ -20,6 +20,7 @@ WORDS: dict[str, list[list[str]]] = {
     "answer": [["answer", "a_1", "--allow"]],
     "allow": [["allow", "s_1", "toolu_1"]],
     "interrupt": [["interrupt", "s_1"]],
+    "cancel": [["cancel", "s_1"], ["cancel", "s_1", "i_1"]],
     "stop": [["stop", "s_1"]],
     "mode": [["mode", "s_1", "plan"]],
     "serve": [["serve", "--port", "0"]],

@@ -7,6 +7,7 @@ from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import ANY
 
 import click
 import pytest
@@ -116,6 +117,44 @@ async def test_what_waits_for_a_machine_that_is_away_is_said(hub: Served) -> Non
     for words in (["interrupt", "s_far"], ["mode", "s_far", "plan"]):
         refused = await typed(hub, *words)
         assert (refused.exit_code, "build-2" in refused.output) == (4, True), refused.output
+
+
+async def test_what_waits_for_a_machine_that_is_away_is_listed_and_taken_back(hub: Served) -> None:
+    assert (await typed(hub, "cancel", "s_far")).output == "Nothing is waiting for this session.\n"
+    await typed(hub, "say", "s_far", "Skip the docs")
+    await typed(hub, "say", "s_far", "And the \x1b[2Jtests")
+    await typed(hub, "stop", "s_far")
+    rows = (await typed(hub, "cancel", "s_far")).output.splitlines()
+    assert [row.split("  ")[1:] for row in rows] == [["message", "Skip the docs"], ["message", ANY], ["stop"]]
+    assert "\x1b" not in rows[1]
+    listed = [json.loads(row) for row in (await typed(hub, "cancel", "s_far", "--json")).output.splitlines()]
+    assert [each["kind"] for each in listed] == ["message", "message", "stop"]
+    for each in (listed[0], listed[2]):
+        assert (await typed(hub, "cancel", "s_far", each["id"])).exit_code == 0
+    left = (await typed(hub, "cancel", "s_far")).output.splitlines()
+    assert [row.split("  ")[0] for row in left] == [listed[1]["id"]]
+    for words, code in ((["s_far", listed[0]["id"]], 1), (["s_far", "i_none"], 1), (["s_none"], 1)):
+        done = await typed(hub, "cancel", *words)
+        assert (done.exit_code, "Traceback" in done.output) == (code, False), done.output
+
+
+async def test_the_inbox_of_one_machine(hub: Served) -> None:
+    body = Permission("Bash", {"command": "make"})
+    for name, machine in (("a_far", "m_far"), ("a_near", "m_near")):
+        ask = Ask(name, f"s_{machine[2:]}", None, body, "Bash", Origin(name), NOON, "session", machine=machine)
+        await hub.up.hub.store.apply([OpenAsk(ask)])
+    rows = (await typed(hub, "inbox", "--machine", "laptop", "--json")).output.splitlines()
+    assert [json.loads(row)["id"] for row in rows] == ["a_near"]
+    assert "build-2 (away)" in (await typed(hub, "inbox", "--machine", "build-2")).output
+    unknown = await typed(hub, "inbox", "--machine", "nowhere")
+    assert (unknown.exit_code, "handraise machines" in unknown.output) == (2, True)
+
+
+async def test_projects_are_listed_with_the_names_of_machines(hub: Served) -> None:
+    shop = Project("p_shop", "shop", "", Options(), NOON, (Place("m_near", "/me/shop"), Place("m_far", "/srv/shop")))
+    await hub.up.hub.store.apply([SaveProject(shop)])
+    rows = (await typed(hub, "project", "list")).output.splitlines()
+    assert {"    on laptop: /me/shop", "    on build-2: /srv/shop"} <= set(rows)
 
 
 async def test_a_session_stays_on_its_machine(hub: Served) -> None:

@@ -1,5 +1,6 @@
 """`handraise serve` on a shared database: what is wrong with it is one sentence, and nothing is half done."""
 
+import asyncio
 import json
 import os
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from handraise.cli.hub_settings import service
 from handraise.config.database import SharedDatabase, shared_database
 from handraise.config.tables import SettingsRefused
 from handraise.doctor.database import check_shared
+from handraise.hub.hub import locked
+from handraise.model.machines import Machine
 from handraise.store.interface import StoreFull
 from handraise.store.postgres.store import PostgresStore
 from handraise.store.sqlite.copying import SqliteSource
@@ -38,7 +42,12 @@ NO_CLAUDE = {"HANDRAISE_LIMITS_PARALLEL": "0", "HANDRAISE_CLAUDE_PATH": "/nowher
 
 def served(state: Path, *urls: str, **variables: str) -> list[tuple[int, str]]:
     """How serving each of them ended, in one process that imports everything once."""
-    words = [["serve", "--port", "0", "--state", str(state), "--verbose", "--database", url] for url in urls]
+    options = ("--port", "0", "--state", str(state), "--verbose")
+    return entered(*(["serve", *options, "--database", url] for url in urls), **variables)
+
+
+def entered(*words: list[str], **variables: str) -> list[tuple[int, str]]:
+    """How each of these commands ended."""
     done = subprocess.run(
         [sys.executable, "-c", EACH],
         input=json.dumps(words),
@@ -111,6 +120,52 @@ def test_a_gateway_runs_without_claude_code_and_with_the_password_from_a_file(tm
     assert "Handraise is up at http://127.0.0.1:" in output
     assert PASSWORD not in output + listed
     assert hub.returncode == 0, output
+
+
+async def test_a_copied_state_directory_gets_an_identity_of_its_own(tmp_path: Path, database: str) -> None:
+    state = tmp_path / "copy"
+    state.mkdir(mode=0o700)
+    (state / "machine.json").write_text('{"id": "m_0123456789abcdef"}')
+    at = datetime.now(UTC)
+    async with PostgresStore(database, "m_0123456789abcdef") as first:
+        await first.claim(Machine("m_0123456789abcdef", "laptop", "1.0.0", 8, at, at))
+        beating = asyncio.create_task(_beat(first))
+        serving, renewing = await asyncio.to_thread(
+            entered,
+            ["serve", "--port", "0", "--state", str(state), "--database", database],
+            ["machines", "new-identity", "--state", str(state), "--yes"],
+            **NO_CLAUDE,
+        )
+        beating.cancel()
+        assert serving[0] == 1
+        assert "Another hub is running as this machine (laptop)" in serving[1]
+        assert "handraise machines new-identity" in serving[1]
+        assert (renewing[0], "(before: m_0123456789abcdef)" in renewing[1]) == (0, True), renewing
+        made = json.loads((state / "machine.json").read_text())["id"]
+        assert f"is now machine {made}" in renewing[1]
+        assert made != "m_0123456789abcdef"
+        await first.beat(at)  # nobody took it over
+
+
+async def _beat(store: PostgresStore) -> None:
+    while True:
+        await store.beat(datetime.now(UTC))
+        await asyncio.sleep(0.1)
+
+
+def test_an_identity_is_renewed_only_if_there_is_one_and_no_hub_uses_it(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    state.mkdir(mode=0o700)
+    words = ["machines", "new-identity", "--state", str(state), "--yes"]
+    ((code, output),) = entered(words)
+    assert (code, "has no identity yet" in output) == (1, True)
+    (state / "machine.json").write_text("{")
+    with locked(state / "hub.lock", state):
+        ((code, output),) = entered(words)
+    assert (code, "A hub is already running" in output) == (1, True)
+    ((code, output),) = entered(words)
+    assert (code, "Restore it from a backup" in output) == (1, True)
+    assert (state / "machine.json").read_text() == "{"
 
 
 def test_a_gateway_needs_a_shared_database(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Two hubs with one identity: the older one lets go and says why. And a database that goes away: everything waits."""
 
 import asyncio
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,10 +9,13 @@ from pathlib import Path
 import pytest
 
 from handraise.desk.interface import Refused
+from handraise.hub.lease import MachineRunning
+from handraise.hub.machine_file import MachineFile
 from handraise.model.items import MachineChanged
+from handraise.model.machines import BEAT
 from handraise.store.changes import Change
 from handraise.store.interface import StoreAway, StoreFenced
-from hub.fleet import DEADLINE, MachineSite, fleet_of, next_ask, until, until_phase, until_turns
+from hub.fleet import DEADLINE, Fleet, MachineSite, fleet_of, next_ask, until, until_phase, until_turns
 from hub.test_many_machines import SQLITE, begin, with_project
 from postgres.cluster import Cluster
 from postgres.fixtures import READY
@@ -157,8 +161,48 @@ async def until_trouble(site: MachineSite, text: str) -> None:
             await asyncio.sleep(0.01)
 
 
+async def test_a_copy_of_a_state_folder_is_refused_while_its_first_hub_lives(tmp_path: Path, url: str | None) -> None:
+    async with fleet_of(tmp_path, "laptop", url=url) as (laptop,):
+        session = await begin(laptop, "ask me")
+        ask = await next_ask(laptop.hub, session)
+        twin = await clone(laptop)
+        for _ in range(2):  # a second try doesn't make it less of a copy
+            with pytest.raises(MachineRunning, match="handraise machines new-identity"):
+                await twin.open(beat=BEAT)
+
+        assert laptop.hub.trouble == ""
+        assert laptop.hub.pool.runner(session) is not None
+        await laptop.hub.desk.answer(ask.id, SQLITE)
+        await until_turns(laptop.hub, session)
+        MachineFile(twin.state, os.urandom).renew(os.urandom)
+        await twin.open()
+        assert {each.machine.id for each in await laptop.hub.desk.machines()} == {laptop.machine, twin.machine}
+        assert laptop.machine != twin.machine
+        assert laptop.hub.trouble == ""
+
+
+async def test_a_folder_that_was_moved_after_its_hub_was_killed_runs_the_machine(tmp_path: Path) -> None:
+    async with fleet_of(tmp_path, "laptop", "server") as (laptop, server):
+        await laptop.kill()
+        moved = await clone(laptop)
+        await moved.open()
+
+        started = await moved.hub.desk.start("go", str(moved.work))
+        await until_turns(server.hub, started.session.id)
+        with pytest.raises(MachineRunning):  # the old folder is the copy now
+            await laptop.open(beat=BEAT)
+        assert moved.hub.trouble == ""
+        await moved.stop()
+        await laptop.open()
+        assert laptop.hub.trouble == ""
+
+
 async def test_the_newest_hub_on_a_copied_state_folder_is_the_one_that_counts(tmp_path: Path, url: str | None) -> None:
-    async with fleet_of(tmp_path, "laptop", "server", url=url) as (laptop, server):
+    """The first was silent, as one that sleeps or can't reach the database, and wakes up to find another hub."""
+    async with Fleet(tmp_path, url) as fleet:
+        laptop, server = fleet.site("laptop"), fleet.site("server")
+        await laptop.open(beat=3600)
+        await server.open()
         await begin(laptop)
         twin = await clone(laptop)
         await twin.open()

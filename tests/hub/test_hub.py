@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from desk.hubs import put_session, quiet_hub
-from handraise.hub.hub import HubConfig, HubRunning, StateExposed, StateUnreachable, hub
+from handraise.hub.hub import HubConfig, HubRunning, StateExposed, StateUnreachable, hub, locked
 from hub.fleet import fleet_of, until_turns
 
 
@@ -72,12 +72,25 @@ async def test_a_folder_that_cannot_be_used_is_told_in_a_sentence(tmp_path: Path
 async def test_a_hub_that_ends_finishes_stopping_what_it_was_told_to_stop(tmp_path: Path) -> None:
     async with fleet_of(tmp_path, "laptop") as (laptop,):
         stopped = (await laptop.hub.desk.start("Be slow.", str(laptop.work))).session.id
-        kept = (await laptop.hub.desk.start("Go on.", str(laptop.work))).session.id
-        for each in (stopped, kept):
+        running = (await laptop.hub.desk.start("Go on.", str(laptop.work))).session.id
+        for each in (stopped, running):
             await until_turns(laptop.hub, each)
         await laptop.hub.desk.stop(stopped)
         await laptop.stop()
 
         after = await laptop.open()
-        assert after.pool.adoption.living == (kept,)
+        assert after.pool.adoption.living == (running,)
         assert (await after.desk.session(stopped)).session.phase == "ended"
+
+
+def test_a_child_that_has_a_copy_of_the_lock_does_not_keep_it(tmp_path: Path) -> None:
+    """As one that was forked and hasn't executed its program yet: the next hub may start."""
+    file = tmp_path / "hub.lock"
+    with locked(file, tmp_path):
+        (held,) = [int(each.name) for each in Path("/proc/self/fd").iterdir() if each.resolve() == file.resolve()]
+        copy = os.dup(held)
+    try:
+        with locked(file, tmp_path):
+            pass
+    finally:
+        os.close(copy)

@@ -6,6 +6,7 @@ import pytest
 
 from desk.hubs import quiet_hub
 from handraise.hub.lease import Lease
+from handraise.hub.shared_clock import SharedClock
 from handraise.model.machines import Machine
 from handraise.store.interface import StoreFenced
 from handraise.store.memory.store import MemoryDatabase, MemoryStore
@@ -29,7 +30,13 @@ async def test_the_lease_is_released_at_the_end_and_a_stranger_is_not_told_that_
     fenced: list[StoreFenced] = []
 
     def lease(store: MemoryStore) -> Lease:
-        return Lease(store, Machine("m_1", "laptop", "0.1.0", 8, NOON, NOON), lambda: NOON, fenced.append, every=3600)
+        return Lease(
+            store,
+            Machine("m_1", "laptop", "0.1.0", 8, NOON, NOON),
+            SharedClock(lambda: NOON),
+            fenced.append,
+            every=3600,
+        )
 
     async with MemoryStore("m_1", database) as old, MemoryStore("m_1", database) as new, lease(old):
         async with lease(new):

@@ -1,9 +1,9 @@
 """A real PostgreSQL server in a temporary folder, for tests: started, killed, frozen and ended by its pid."""
 
 import asyncio
-import ctypes
 import os
 import pwd
+import random
 import shutil
 import signal
 import socket
@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
@@ -29,6 +30,7 @@ SECRETIVE = "secretive"
 """A role that needs a password over TCP."""
 PASSWORD = "correct horse"
 SECONDS = 60
+PORTS = (12_000, 32_000)
 SETTINGS = {
     "fsync": "off",
     "full_page_writes": "off",
@@ -43,6 +45,7 @@ ACCESS = f"""\
 local all all trust
 host all {SECRETIVE} 127.0.0.1/32 scram-sha-256
 host all all 127.0.0.1/32 trust
+host replication postgres 127.0.0.1/32 trust
 """
 
 
@@ -65,10 +68,15 @@ def unprivileged() -> dict[str, Any]:
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
+    """Below those that the kernel gives to outgoing connections: one of these could take it while a server is down.
+
+    Even a connection to this very port could, which would then be connected to itself.
+    """
+    while True:
+        port = random.randrange(*PORTS)
+        with socket.socket() as found, suppress(OSError):
+            found.bind(("127.0.0.1", port))
+            return port
 
 
 class Cluster:
@@ -86,12 +94,17 @@ class Cluster:
         self._give(self.folder)
         self.data = self.folder / "data"
         self.port = free_port()
-        self._run("initdb", "-D", self.data, "-U", "postgres", "-E", "UTF8", "--locale=C", "-A", "trust", "-N")
+        self._fill()
         chosen = {**SETTINGS, "port": str(self.port), "unix_socket_directories": f"'{self.folder}'", **settings}
-        lines = "".join(f"{key} = {value}\n" for key, value in chosen.items())
-        self._write(self.data / "postgresql.auto.conf", lines)
-        self._write(self.data / "pg_hba.conf", ACCESS)
+        self._configure("".join(f"{key} = {value}\n" for key, value in chosen.items()))
         self.start()
+
+    def _fill(self) -> None:
+        self._run("initdb", "-D", self.data, "-U", "postgres", "-E", "UTF8", "--locale=C", "-A", "trust", "-N")
+        self._write(self.data / "pg_hba.conf", ACCESS)
+
+    def _configure(self, lines: str) -> None:
+        self._write(self.data / "postgresql.auto.conf", lines)
 
     def __enter__(self) -> "Cluster":
         return self
@@ -204,15 +217,12 @@ class Cluster:
 
     def _spawn(self) -> "subprocess.Popen[bytes]":
         """On the cluster's own thread: the server ends with the thread that started it, however that ends."""
+        # Not by a preexec_fn: Python code between fork and exec hangs if another thread held a lock at that moment.
+        setpriv = shutil.which("setpriv")
+        with_parent = [setpriv, "--pdeathsig", "QUIT"] if setpriv else []
+        command = [*with_parent, str(self._bin / "postgres"), "-D", str(self.data)]
         with (self.folder / "log").open("ab") as log:
-            return subprocess.Popen(
-                [self._bin / "postgres", "-D", self.data],
-                stdout=log,
-                stderr=log,
-                cwd="/",
-                preexec_fn=_end_with_parent,  # noqa: PLW1509 (it only calls the kernel)
-                **unprivileged(),
-            )
+            return subprocess.Popen(command, stdout=log, stderr=log, cwd="/", **unprivileged())
 
     def _ready(self) -> bool:
         try:
@@ -249,14 +259,47 @@ class Cluster:
         return self._thread.submit(lambda: asyncio.run(done())).result(SECONDS)
 
 
-_PRCTL = getattr(ctypes.CDLL(None), "prctl", None)
-_PR_SET_PDEATHSIG = 1
+class Standby(Cluster):
+    """A streaming replica of another server, made with pg_basebackup. The primary can wait for it at each commit."""
 
+    def __init__(self, primary: Cluster, *, synchronous: bool) -> None:
+        self._primary = primary
+        super().__init__(primary._bin, cluster_name="standby")
+        if synchronous:
+            primary.run("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
+            primary.run("SELECT pg_reload_conf()")
+        state = "sync" if synchronous else "async"
+        deadline = time.monotonic() + SECONDS
+        while primary.run("SELECT sync_state FROM pg_stat_replication WHERE state = 'streaming'") != [(state,)]:
+            if time.monotonic() > deadline:
+                raise RuntimeError((self.folder / "log").read_text(errors="replace"))
+            time.sleep(0.02)
 
-def _end_with_parent() -> None:
-    """On Linux, a killed test leaves no server behind."""
-    if _PRCTL is not None:
-        _PRCTL(_PR_SET_PDEATHSIG, signal.SIGQUIT)
+    def __enter__(self) -> "Standby":
+        return self
+
+    def stop_following(self) -> None:
+        """What the primary commits from now on never gets here."""
+        self.run("ALTER SYSTEM SET primary_conninfo = ''")
+        self.run("SELECT pg_reload_conf()")
+        deadline = time.monotonic() + SECONDS
+        while self.run("SELECT 1 FROM pg_stat_wal_receiver"):
+            if time.monotonic() > deadline:
+                raise RuntimeError("the standby still follows")
+            time.sleep(0.02)
+
+    def promote(self) -> None:
+        """From now on it accepts writes."""
+        self.run("SELECT pg_promote()")
+
+    def _fill(self) -> None:
+        # -R writes where the primary is; the backup itself needs no lasting slot.
+        where = ("-h", "127.0.0.1", "-p", self._primary.port, "-U", "postgres")
+        self._run("pg_basebackup", *where, "-D", self.data, "-R", "-X", "stream", "--checkpoint=fast", "--no-sync")
+
+    def _configure(self, lines: str) -> None:
+        file = self.data / "postgresql.auto.conf"
+        self._write(file, file.read_text() + lines)
 
 
 def _fast_folder() -> str:

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from handraise.model.instructions import Instruction
-from handraise.model.items import InstructionGiven, InstructionSettled, MachineChanged, SaidWithdrawn
+from handraise.model.items import AskHeld, InstructionGiven, InstructionSettled, MachineChanged, SaidWithdrawn
 from handraise.model.machines import Machine, Place
 from handraise.model.trust import Trust
 from handraise.store.changes import (
@@ -89,15 +89,16 @@ async def test_an_open_ask_of_an_external_agent_can_be_held_by_another_machine(s
     of_session = replace(an_ask("a_2", reference="two"), machine="m_1")
     await store.apply([OpenAsk(outside), OpenAsk(of_session)])
 
-    held = await store.apply([HoldAsk("a_1", "m_2"), HoldAsk("a_1", "m_2"), HoldAsk("a_2", "m_2"), HoldAsk("a_3", "")])
+    wanted = (("a_1", "m_2"), ("a_1", "m_2"), ("a_2", "m_2"), ("a_3", ""))
+    held = await store.apply([HoldAsk(ask, machine, NOON) for ask, machine in wanted])
 
     assert held.took == (True, False, False, False)
     assert held.asks == (replace(outside, machine="m_2"),)
-    assert held.items == ()
+    assert [(item.session, item.at, item.read()) for item in held.items] == [(None, NOON, AskHeld("a_1", "m_2"))]
     assert await store.ask("a_1") == replace(outside, machine="m_2")
     assert await store.ask("a_2") == of_session
     await store.apply([SettleAsk("a_1", answered())])
-    assert not (await store.apply([HoldAsk("a_1", "m_1")])).took[0]
+    assert not (await store.apply([HoldAsk("a_1", "m_1", NOON)])).took[0]
 
 
 async def test_an_instruction_is_taken_once_and_settled_once(store: Store) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from handraise.model.items import Item
 from handraise.store.changes import OpenAsk, SettleAsk
-from handraise.store.interface import Store, StoreAway
+from handraise.store.interface import Store, StoreAway, StoreFenced
 from handraise.store.postgres.store import PostgresStore
 from postgres.cluster import Cluster
 from postgres.fixtures import READY, new_cluster
@@ -197,3 +197,15 @@ async def test_a_listener_that_the_server_forgot_still_hears_everything(mortal: 
         await one.apply([a_text("unannounced")])
 
         await until(lambda: texts_of(items) == ["unannounced"])
+
+
+async def test_a_copy_of_a_running_hub_as_in_a_cloned_virtual_machine_writes_nothing(database: str) -> None:
+    async with PostgresStore(database, "m_1", identity="same") as first:
+        await first.apply([a_text("one")])
+        async with PostgresStore(database, "m_1", identity="same") as copy:
+            with pytest.raises(StoreFenced, match="virtual machine cloned"):
+                await copy.apply([a_text("two")])
+            await first.apply([a_text("three")])
+            with pytest.raises(StoreFenced):
+                await copy.apply([a_text("four")])
+        assert await all_texts(first) == ["one", "three"]

@@ -72,7 +72,7 @@ async def seen(
     raise AssertionError(f"the feed ended: {contents}")
 
 
-async def next_ask(desk: LocalDesk, session: Session, but: set[str] | None = None) -> Ask:
+async def next_ask(desk: LocalDesk | RemoteDesk, session: Session, but: set[str] | None = None) -> Ask:
     """The next open ask of a session, other than these."""
     async with asyncio.timeout(DEADLINE), desk.follow(0, session.id) as follower:
         async for _ in follower:

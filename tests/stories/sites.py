@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -25,6 +25,13 @@ ITS_OWN = {"sessions", "locks"}
 LEFT_OUT = {*ITS_OWN, "hub.sock", "hub.lock"}
 
 
+async def until(holds: Callable[[], bool]) -> None:
+    """Waits for something that no feed tells of."""
+    async with asyncio.timeout(DEADLINE):
+        while not holds():
+            await asyncio.sleep(AGAIN)
+
+
 class ServedSite:
     """One machine. Its hub is started again whenever it has ended, as a service manager does."""
 
@@ -34,7 +41,9 @@ class ServedSite:
         self.work = folder / "work"
         self.proxy = proxy
         self.state = folder / state
-        self.log = folder / "hub.log"
+        self.log = folder / f"hub-of-{state}.log"
+        self.code: Path | None = None
+        """Where another version of Handraise is, for its next hub."""
         self._url = url
         self._model = model
         self._process: asyncio.subprocess.Process | None = None
@@ -63,8 +72,10 @@ class ServedSite:
 
     async def _keep(self) -> None:
         environ = {**surroundings(self.folder, self._model), "HANDRAISE_STATE": str(self.state)}
+        path = environ["PYTHONPATH"]
         while True:
             await self._wanted.wait()
+            environ["PYTHONPATH"] = f"{self.code}{os.pathsep}{path}" if self.code else path
             with self.log.open("ab") as log:
                 process = await asyncio.create_subprocess_exec(
                     sys.executable, "-m", "handraise", "serve", "--port", "0", "--database", self._url,
@@ -90,6 +101,14 @@ class ServedSite:
         self._wanted.clear()
         self.kill()
 
+    async def stop(self) -> None:
+        """As a service manager stops it, and not started again before it returns."""
+        self._wanted.clear()
+        self.signal(signal.SIGTERM)
+        if self._process is not None:
+            async with asyncio.timeout(DEADLINE):
+                await self._process.wait()
+
     def come_back(self) -> None:
         self._wanted.set()
 
@@ -106,6 +125,9 @@ class ServedSite:
                         return
                 except (DeskError, OSError):
                     await asyncio.sleep(AGAIN)
+
+    def has_logged(self, words: str) -> bool:
+        return self.log.exists() and words in self.log.read_text()
 
     async def trouble(self) -> str:
         """What its hub says is wrong."""

@@ -26,6 +26,14 @@ test("a settlement that is read before its ask is kept for it", () => {
   assert.deepEqual(asks.asks.get("a_1")?.card.outcome, outcome);
 });
 
+test("an agent that waits at another machine moves its ask there, and nothing else changes", () => {
+  let asks = changeAsks(NO_ASKS, item({ type: "ask.opened", ask: { ...ASK, session: null, machine: "m_1" } }));
+  asks = changeAsks(asks, item({ type: "ask.held", ask: "a_1", machine: "m_2" }));
+  assert.equal(asks.asks.get("a_1")?.machine, "m_2");
+  assert.equal(asks.asks.get("a_1")?.state, "open");
+  assert.equal(changeAsks(asks, item({ type: "ask.held", ask: "a_9", machine: "m_2" })), asks);
+});
+
 test("a late answer adds to an expiry, and nothing else changes one", () => {
   const expired: Settlement = { state: "expired", at: "t", late: null };
   const late: Settlement = { state: "expired", at: "t", late: ANSWERED };

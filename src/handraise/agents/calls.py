@@ -63,6 +63,8 @@ class HubContext(Struct, frozen=True):
     surroundings: Callable[[str, DirectoryContext], Surroundings]
     left_open: Callable[[], Awaitable[Sequence[Ask]]]
     """Asks of external agents that an earlier hub left open."""
+    trouble: Callable[[], str] = str
+    """Why the hub can store nothing, as a sentence; empty if it can."""
 
 
 Waited = Callable[[float, float | None], Awaitable[None]]
@@ -114,6 +116,11 @@ class AgentCalls:
         for task in self._withdrawing:
             task.cancel()
         await asyncio.gather(*self._withdrawing, return_exceptions=True)
+
+    @property
+    def trouble(self) -> str:
+        """Why nobody can be asked at the moment, as a sentence; empty if there is no known reason."""
+        return self._knowledge.trouble()
 
     async def offers(self, caller: Caller, tool: str) -> bool:
         """Whether a tool is enabled where the caller works."""
@@ -185,7 +192,7 @@ class AgentCalls:
         future: asyncio.Future[Ask] = asyncio.get_running_loop().create_future()
         self._waiting[ask.id].append(future)
         with self.present(ask.id):
-            found = await self._inbox.find(ask.id)
+            found = await self._inbox.find_for_asker(ask.id)
             if found.settlement is None:
                 found = await self._wait(found, future, waited)
         return found

@@ -1,5 +1,6 @@
 """Speaks MCP with external agents through the official SDK, on any pair of streams. Knows no sockets, no HTTP."""
 
+import asyncio
 import json
 import logging
 from collections.abc import Callable
@@ -21,7 +22,9 @@ from handraise.model.inputs import MalformedInput
 from handraise.model.own_tools import APPROVAL_PROMPT_TOOL, ASK_USER_TOOL, SERVER
 
 _TOOLS = tuple(types.Tool.model_validate(each) for each in (ASK_USER_TOOL, APPROVAL_PROMPT_TOOL))
-_FAULT = "The hub can't ask anyone right now (see its log). Continue with your best judgment."
+_FAULT = "The hub can't ask anyone right now ({why}). Continue with your best judgment."
+_LISTING_SECONDS = 10.0
+"""How long a new agent waits to hear which tools are turned on. Agents give up on a server after about 30 s."""
 
 log = logging.getLogger("handraise.agents")
 
@@ -44,9 +47,13 @@ class McpServer:
 
     async def _list(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         caller = self._caller_of(context)
-        return types.ListToolsResult(
-            tools=[each for each in _TOOLS if await self._agent_calls.offers(caller, each.name)]
-        )
+        try:
+            async with asyncio.timeout(_LISTING_SECONDS):
+                tools = [each for each in _TOOLS if await self._agent_calls.offers(caller, each.name)]
+        except TimeoutError:
+            # The database is away. A call of a tool that turns out to be off is refused later, with that reason.
+            tools = list(_TOOLS)
+        return types.ListToolsResult(tools=tools)
 
     async def _call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         reply = await self._answer(context, params.name, params.arguments or {})
@@ -67,7 +74,8 @@ class McpServer:
             return tool_calls.refused(tool, str(error))
         except Exception:  # the outer boundary: an agent gets a sentence, and nothing is allowed by accident
             log.exception("a call of %s failed", tool)
-            return tool_calls.refused(tool, _FAULT)
+            why = self._agent_calls.trouble.rstrip(".") or "see its log"
+            return tool_calls.refused(tool, _FAULT.format(why=why))
 
     async def _watch(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """The SDK ends a cancelled call by itself; its ask is withdrawn here."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+import logging
 import os
 import time
 from contextlib import AsyncExitStack, nullcontext
@@ -19,7 +20,7 @@ from handraise.api import schemas
 from handraise.api.ask_user import AskUserEndpoints, Forbidden
 from handraise.api.requests import ApiRequest, BadRequest, Parameter, Route, answer
 from handraise.desk.interface import NotFound
-from handraise.hub.hub import Hub, now
+from handraise.hub.hub import Hub
 from handraise.inbox.considering import Surroundings
 from handraise.inbox.errors import NoSuchAsk
 from handraise.model.asks import Ask
@@ -27,6 +28,7 @@ from handraise.model.own_tools import ASK_USER_LEAST, ASK_USER_MOST
 from handraise.model.projects import innermost
 from handraise.model.tokens import Token
 from handraise.session import surroundings
+from handraise.store.waiting import insist
 from handraise.terminals.calls import PREFIX as TERMINAL
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ _SWEEPS = 6
 """How often a run is checked before it is stale."""
 _NOWHERE = "/dev/null"
 """The directory of agents whose directory is unknown: it holds nothing that could be read without asking."""
+
+log = logging.getLogger("handraise.agents")
 
 
 class NewRun(Struct, frozen=True, forbid_unknown_fields=True):
@@ -220,10 +224,10 @@ class AgentRoutes:
                 return [ask for ask in asks if ask.origin.reference.startswith(TERMINAL)]
             return [ask for ask in asks if ask.session is None and not ask.origin.reference.startswith(TERMINAL)]
 
-        return HubContext(clock=now, whereabouts=self._context_of, surroundings=self._around, left_open=left_open)
+        return HubContext(self._hub.clock, self._context_of, self._around, left_open, lambda: self._hub.trouble)
 
     async def _context_of(self, directory: str) -> DirectoryContext:
-        project = innermost(await self._hub.store.projects(), directory)
+        project = innermost(await insist(self._hub.store.projects, log), directory)
         root = project.path if project else directory
         named = project.id if project else None if directory == _NOWHERE else directory
         return DirectoryContext(named, self._hub.pool.options(project, root), root)

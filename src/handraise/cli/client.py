@@ -68,6 +68,13 @@ class HubClient:
     def delete(self, path: str) -> Any:  # noqa: ANN401 (JSON)
         return self._ask("DELETE", path)
 
+    def machine(self, named: str) -> str:
+        """The ID of a machine by its name or ID; raises HubError if there is none."""
+        for each in self.get("/api/machines")["machines"]:
+            if named in (each["id"], each["name"]):
+                return str(each["id"])
+        raise HubError(422, USAGE, f"There is no machine {named!r}. List them with: handraise machines")
+
     def own_machine(self) -> str:
         """The ID of the machine that the hub of this state folder is on; empty if it isn't known."""
         try:

@@ -109,10 +109,11 @@ def attach(
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="List open requests, one JSON object per line.")
+@click.option("--machine", metavar="NAME", shell_complete=completion.machines, help="Only requests from this machine.")
 @plain_option
 @hub_option
 @state_option
-def inbox(state: str | None, hub: str | None, plain: bool, as_json: bool) -> None:
+def inbox(state: str | None, hub: str | None, plain: bool, as_json: bool, machine: str | None) -> None:
     """Answer open requests from all sessions.
 
     New requests appear as they arrive. Without a terminal, lists open requests and how to answer them.
@@ -120,11 +121,13 @@ def inbox(state: str | None, hub: str | None, plain: bool, as_json: bool) -> Non
     \b
     handraise inbox
     handraise inbox --plain
+    handraise inbox --machine build-2
     handraise inbox --json | jq -r 'select(.kind == "permission").id'
     """
     from handraise.cli.interactive_session import OutputOptions, clear_inbox
 
-    sys.exit(clear_inbox(_target(state, hub), OutputOptions(plain, as_json)))
+    only = None if machine is None else HubClient(state_folder(state), address_in(hub)).machine(machine)
+    sys.exit(clear_inbox(_target(state, hub), OutputOptions(plain, as_json), only))
 
 
 def _target(state: str | None, hub: str | None) -> "HubTarget":

@@ -109,10 +109,10 @@ def join(hub: HubTarget, session: str, output: OutputOptions) -> int:
     return _perform(hub, _join(hub, session, output))
 
 
-def clear_inbox(hub: HubTarget, output: OutputOptions) -> int:
-    """Follows the open requests of all sessions; without a terminal, lists them."""
+def clear_inbox(hub: HubTarget, output: OutputOptions, machine: str | None = None) -> int:
+    """Follows the open requests of all sessions, or of a machine by ID; without a terminal, lists them."""
     listed = output.as_json or not sys.stdout.isatty()
-    return _perform(hub, _list(hub, output) if listed else _inbox(hub, output))
+    return _perform(hub, _list(hub, output, machine) if listed else _inbox(hub, output, machine))
 
 
 @asynccontextmanager
@@ -160,15 +160,16 @@ async def _join(hub: HubTarget, session: str, output: OutputOptions) -> int:
         return await _stay(desk, found, cursor, output, hub)
 
 
-async def _inbox(hub: HubTarget, output: OutputOptions) -> int:
+async def _inbox(hub: HubTarget, output: OutputOptions, machine: str | None) -> int:
     async with _desk(hub) as desk:
-        return await _stay(desk, None, await desk.newest(), output, hub)
+        return await _stay(desk, None, await desk.newest(), output, hub, machine)
 
 
-async def _list(hub: HubTarget, output: OutputOptions) -> int:
+async def _list(hub: HubTarget, output: OutputOptions, machine: str | None) -> int:
     async with _desk(hub) as desk:
-        asks = await desk.asks()
-        elsewhere = [each.session for each in await desk.sessions() if each.session.dialog]
+        asks = [ask for ask in await desk.asks() if machine in (None, ask.machine)]
+        sessions = [each.session for each in await desk.sessions()]
+        elsewhere = [each for each in sessions if each.dialog and machine in (None, each.machine)]
         places = {} if output.as_json else await _places(desk)
     for ask in asks:
         if output.as_json:
@@ -195,9 +196,16 @@ async def _places(desk: Desk) -> dict[str, str]:
     return {each.machine.id: each.machine.name + (" (away)" if each.machine.away_since else "") for each in found}
 
 
-async def _stay(desk: Desk, session: Session | None, cursor: int, output: OutputOptions, hub: HubTarget) -> int:
+async def _stay(
+    desk: Desk,
+    session: Session | None,
+    cursor: int,
+    output: OutputOptions,
+    hub: HubTarget,
+    machine: str | None = None,
+) -> int:
     io = _surface(output, hub)
-    stay = TerminalSession(desk, io, _now, session, cursor)
+    stay = TerminalSession(desk, io, _now, session, cursor, machine=machine)
     # An extra Ctrl-C while leaving must not hide how to come back.
     with told_by_signals(stay.leaving.set, io.interrupt) as caught:
         async with stay:

@@ -1,6 +1,7 @@
 """`handraise machines`: the machines that share this hub's inbox."""
 
 import json
+import os
 from typing import Any
 from urllib.parse import quote
 
@@ -64,6 +65,33 @@ def forget(machine: str, yes: bool, state: str | None, hub: str | None) -> None:
     if not yes:
         click.confirm(f"Forget {machine}?", abort=True)
     HubClient(state_folder(state), address_in(hub)).delete(_path(machine))
+
+
+@machines.command("new-identity")
+@click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
+@state_option
+def new_identity(yes: bool, state: str | None) -> None:
+    """Make a copied state directory a machine of its own.
+
+    For the copy, with its hub stopped. Sessions stay with the machine that the directory was copied from, which keeps
+    its identity. Needed only if hubs share a database.
+    """
+    from handraise.hub.hub import HubRunning, StateUnreachable, locked
+    from handraise.hub.machine_file import FILE, MachineFile, MachineUnreadable
+
+    folder = state_folder(state)
+    if not (folder / FILE).exists():
+        raise click.ClickException(f"{folder} has no identity yet. Its first hub makes one: handraise serve")
+    if not yes:
+        click.confirm(f"{folder} becomes a new machine, and doesn't continue any session. Continue?", abort=True)
+    try:
+        with locked(folder / "hub.lock", folder):
+            file = MachineFile(folder, os.urandom)
+            before = file.id
+            file.renew(os.urandom)
+    except (HubRunning, StateUnreachable, MachineUnreadable) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"{folder} is now machine {file.id} (before: {before}). Start its hub: handraise serve")
 
 
 def _path(machine: str) -> str:

@@ -24,6 +24,7 @@ GROUPS = {
         "allow": ("steering", "Allow one retry of a call that Claude Code denied without asking."),
         "interrupt": ("steering", "Interrupt the current turn of a session."),
         "stop": ("steering", "Stop a session; you can resume it later."),
+        "cancel": ("steering", "Take back what waits for a session whose machine is away."),
         "mode": ("steering", "Change the permission mode of a session."),
     },
     "Hub": {

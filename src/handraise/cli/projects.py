@@ -3,8 +3,10 @@
 import json
 import os
 import re
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -12,6 +14,7 @@ import click
 from handraise.cli import completion
 from handraise.cli.client import HubClient, HubError
 from handraise.cli.places import here, json_option, state_folder, state_option
+from handraise.cli.table import harmless
 
 _LISTS = ("allowed_tools", "add_dirs")
 _TEXTS = ("mode", "model", "append_system_prompt", "sandbox")
@@ -55,7 +58,12 @@ def add(path: str, settings: tuple[str, ...], name: str | None, state: str | Non
 @json_option
 def list_all(state: str | None, as_json: bool) -> None:
     """List projects with their options."""
-    _show(HubClient(state_folder(state)).get("/api/projects")["projects"], as_json)
+    client = HubClient(state_folder(state))
+    found = client.get("/api/projects")["projects"]
+    names: dict[str, str] = {}
+    if not as_json and any(each.get("elsewhere") for each in found):
+        names = {each["id"]: each["name"] for each in client.get("/api/machines")["machines"]}
+    _show(found, as_json, names)
 
 
 @project.command("set")
@@ -214,14 +222,14 @@ def _nearest(key: str) -> str:
     return get_close_matches(key, KEYS, 1, cutoff=0.0)[0]
 
 
-def _show(projects: list[dict[str, Any]], as_json: bool) -> None:
+def _show(projects: list[dict[str, Any]], as_json: bool, machines: Mapping[str, str] = MappingProxyType({})) -> None:
     for each in projects:
         if as_json:
             click.echo(json.dumps(each))
             continue
         click.echo(f"{each['id']}  {each['name']}  {each['path']}".rstrip())
         for there in each.get("elsewhere", []):
-            click.echo(f"    on {there['machine']}: {there['path']}")
+            click.echo(f"    on {harmless(machines.get(there['machine'], there['machine']))}: {there['path']}")
         for key, value in _flat(each["options"]):
             click.echo(f"    {key} = {json.dumps(value, ensure_ascii=False)}")
 

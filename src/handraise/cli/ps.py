@@ -26,7 +26,7 @@ def ps(state: str | None, as_json: bool, watch: bool, machine: str | None) -> No
     handraise ps --json | jq -r 'select(.state == "needs you").id'
     """
     client = HubClient(state_folder(state))
-    wanted = None if machine is None else _machine(client, machine)
+    wanted = None if machine is None else client.machine(machine)
     if watch:
         from handraise.cli.watching import can_watch, keep_showing
 
@@ -35,14 +35,6 @@ def ps(state: str | None, as_json: bool, watch: bool, machine: str | None) -> No
         sys.exit(keep_showing(client, lambda width, height: _picture(client, width, height, wanted)))
     for row in listing(client, as_json=as_json, machine=wanted):
         click.echo(row)
-
-
-def _machine(client: HubClient, named: str) -> str:
-    """Its ID; raises UsageError if there is none of this name."""
-    for each in client.get("/api/machines")["machines"]:
-        if named in (each["id"], each["name"]):
-            return str(each["id"])
-    raise click.UsageError(f"There is no machine {named!r}. List them with: handraise machines")
 
 
 def _picture(client: HubClient, width: int, height: int, machine: str | None) -> list[str]:

@@ -136,6 +136,7 @@ def _in_words(state: Path) -> Iterator[None]:
     from handraise.claude.locate import ClaudeMissing
     from handraise.config.tables import SettingsRefused
     from handraise.hub.hub import HubRunning, StateExposed, StateUnreachable
+    from handraise.hub.lease import MachineRunning
     from handraise.serving.serve import Exposed, where
     from handraise.store.interface import StoreError
 
@@ -151,6 +152,7 @@ def _in_words(state: Path) -> Iterator[None]:
         SettingsRefused,
         StateExposed,
         StateUnreachable,
+        MachineRunning,
         Exposed,
         CertificateUnfit,
         CannotListen,

@@ -61,6 +61,36 @@ def stop(session: str, state: str | None) -> None:
 
 @click.command()
 @click.argument("session", shell_complete=completion.steerable)
+@click.argument("which", metavar="[ID]", required=False)
+@state_option
+@json_option
+def cancel(session: str, which: str | None, state: str | None, as_json: bool) -> None:
+    """Take back what waits for a session whose machine is away.
+
+    Without ID, lists the messages and instructions that wait.
+
+    \b
+    handraise cancel s_…
+    handraise cancel s_… i_…
+    """
+    client = HubClient(state_folder(state))
+    waiting = _waiting(client, session)
+    if which is None:
+        for each in waiting:
+            click.echo(json.dumps(each) if as_json else _row(each))
+        if not waiting and not as_json:
+            click.echo("Nothing is waiting for this session.")
+        return
+    found = next((each for each in waiting if each["id"] == which), None)
+    if found is None:
+        raise HubError(
+            404, "not_found", f"{which} isn't waiting for this session. List what is: handraise cancel {session}"
+        )
+    client.delete(f"/api/{'says' if found['kind'] == 'message' else 'instructions'}/{quote(which, safe='')}")
+
+
+@click.command()
+@click.argument("session", shell_complete=completion.steerable)
 @click.argument("mode")
 @state_option
 def mode(session: str, mode: str, state: str | None) -> None:
@@ -139,6 +169,25 @@ def answer(ask: str, state: str | None, hub: str | None, as_json: bool, **option
         click.echo("Answered.")
     if not as_json:
         _say_if_away(client, settled.get("machine", ""), "Your answer is stored and will be delivered when it returns.")
+
+
+def _waiting(client: HubClient, session: str) -> list[dict[str, Any]]:
+    """What its machine has not done yet, and what Claude has not received, oldest first."""
+    path = f"/api/sessions/{quote(session, safe='')}"
+    instructions = client.get(f"{path}/instructions")["instructions"]
+    messages: dict[str, dict[str, Any]] = {}
+    for item in client.pages(f"{path}/items", "items"):
+        if item["type"] == "said":
+            found = {"id": item["say"], "kind": "message", "text": item["text"], "at": item["at"], "by": item["by"]}
+            messages[item["say"]] = found
+        elif item["type"] in ("said.taken", "said.withdrawn"):
+            messages.pop(item["say"], None)
+    return sorted([*instructions, *messages.values()], key=lambda each: str(each["at"]))
+
+
+def _row(waiting: dict[str, Any]) -> str:
+    text = waiting.get("text") or waiting.get("value") or ""
+    return f"{waiting['id']}  {waiting['kind']}  {harmless(text)}".rstrip()
 
 
 def _machine_of(client: HubClient, session: str) -> str:

@@ -1,5 +1,6 @@
 """The checks of `handraise doctor`, one function each. Shows no secret, and changes nothing."""
 
+import asyncio
 import fcntl
 import os
 import shlex
@@ -10,6 +11,7 @@ from pathlib import Path
 from stat import S_IMODE
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
 from handraise.api import tls
@@ -17,6 +19,7 @@ from handraise.claude import sandbox_support
 from handraise.claude.fifo import WANTED_SIZE
 from handraise.claude.locate import ClaudeMissing, locate, version
 from handraise.claude.versions import SAFE_SINCE, is_unsafe
+from handraise.client.connection import HttpClient, RequestFailed
 from handraise.config.settings import ClaudeSettings, SandboxSettings, WebSettings
 from handraise.store.interface import StoreError
 from handraise.store.sqlite.database import schema
@@ -35,8 +38,14 @@ _GIB = 1024 * _MIB
 _LITTLE_DISK = _GIB
 _NO_DISK = 100 * _MIB
 _FEW_WATCHES = 1024
+_HUB_SECONDS = 3.0
+"""How long a running hub has to say how it is."""
 
 Verdict = Literal["ok", "warn", "fail"]
+
+
+class _Me(Struct, frozen=True):
+    hub_trouble: str = ""
 
 
 class Finding(Struct, frozen=True):
@@ -109,10 +118,22 @@ def running_hub(state: Path) -> str | None:
     return None
 
 
-def check_hub(state: Path, process: str | None) -> Finding:
-    """Whether a hub is running, and where."""
+async def trouble_of_hub(state: Path) -> str:
+    """What the running hub says is wrong with it, such as that it lost its machine; empty if nothing, or no answer."""
+    try:
+        async with asyncio.timeout(_HUB_SECONDS), HttpClient(state / "hub.sock", {}) as http:
+            response = await http.request("GET", "/api/me")
+            return str(msgspec.json.decode(response.body, type=_Me).hub_trouble)
+    except (RequestFailed, TimeoutError, OSError, msgspec.MsgspecError):
+        return ""
+
+
+def check_hub(state: Path, process: str | None, trouble: str = "") -> Finding:
+    """Whether a hub is running, and where; and what is wrong with it."""
     if process is None:
         return Finding("hub", "ok", t("doctor.hub.none"))
+    if trouble:
+        return Finding("hub", "fail", trouble)
     address = _address(state)
     if address is None:
         return Finding("hub", "ok", t("doctor.hub.runs", process=process))

@@ -63,7 +63,7 @@ async def examine(
         finding,
         checks.check_secrets(settings_file(environ), has_token=has_token, has_password=has_password),
         *([checks.gateway()] if settings.limits.parallel == 0 else await _claude(settings, environ, home)),
-        checks.check_hub(folder, process),
+        checks.check_hub(folder, process, await checks.trouble_of_hub(folder) if process is not None else ""),
         checks.check_hooks(folder, process, _claude_folder(environ, home), Path(known.path) if known else project),
         checks.check_port(settings.web, hub_runs=process is not None),
         checks.check_exposure(settings.web),

@@ -19,7 +19,8 @@ from handraise.claude.sandbox_support import SandboxSupport
 from handraise.feed import Feed
 from handraise.hub.desk import LocalDesk
 from handraise.hub.lease import Lease
-from handraise.hub.machine_file import MachineUnreadable, machine_id
+from handraise.hub.machine_file import MachineFile, MachineUnreadable
+from handraise.hub.shared_clock import SharedClock
 from handraise.inbox.inbox import Inbox
 from handraise.model.actors import Person
 from handraise.model.machines import BEAT, Machine
@@ -70,6 +71,8 @@ class Hub(Struct, frozen=True):
     wall: SandboxSupport
     """Whether there can be a sandbox here."""
     lease: Lease
+    clock: Callable[[], datetime] = now
+    """The time; with a shared database, as all of its hubs know it."""
 
     @property
     def machine(self) -> Machine:
@@ -112,13 +115,13 @@ class HubConfig(Struct, frozen=True):
     writable: Sequence[str] = ()
     """Directories that every sandbox may write to."""
 
-    def for_sessions(self, wall: SandboxSupport) -> ClaudeConfig:
+    def for_sessions(self, wall: SandboxSupport, clock: Callable[[], datetime]) -> ClaudeConfig:
         """The part that sessions use."""
         return ClaudeConfig(
             program=self.program,
             environment=self.environment,
             state=self.state,
-            clock=self.clock,
+            clock=clock,
             entropy=os.urandom,
             limits=self.limits,
             options=self.options,
@@ -134,20 +137,23 @@ class HubConfig(Struct, frozen=True):
 async def hub(config: HubConfig) -> AsyncIterator[Hub]:
     """Opens the store, adopts running sessions, and runs until it is left. Claudes keep running."""
     with _claimed(config.state, config.database if isinstance(config.database, Path) else None):
-        claude_config = config.for_sessions(await sandbox_support.look())
-        store = store_for(config, _machine_id(config))
+        clock = SharedClock(config.clock)
+        claude_config = config.for_sessions(await sandbox_support.look(), clock)
+        file = _machine_file(config)
+        store = store_for(config, file.id)
         feed = Feed(store)
-        inbox = Inbox(store, config.clock, config.rules, elapsed)
+        inbox = Inbox(store, clock, config.rules, elapsed)
         pool = SessionPool(claude_config, store, feed, inbox)
         supervisor = Supervisor(claude_config, store, pool)
         lease = Lease(
             store,
             _machine(config, store.machine),
-            config.clock,
+            clock,
             pool.let_go,
             every=config.beat if store.shared else None,
+            file=file,
         )
-        dispatcher = Dispatcher(store, config.clock, os.urandom)
+        dispatcher = Dispatcher(store, clock, os.urandom)
         async with (
             store,
             lease,
@@ -155,7 +161,7 @@ async def hub(config: HubConfig) -> AsyncIterator[Hub]:
             inbox,
             pool,
             dispatcher,
-            Performer(store, supervisor, pool, config.clock, lease.machine.epoch) if store.shared else nullcontext(),
+            Performer(store, supervisor, pool, clock, lease.machine.epoch) if store.shared else nullcontext(),
         ):
             desk = LocalDesk(
                 Person("owner"),
@@ -165,10 +171,10 @@ async def hub(config: HubConfig) -> AsyncIterator[Hub]:
                 inbox=inbox,
                 supervisor=supervisor,
                 dispatcher=dispatcher,
-                clock=config.clock,
+                clock=clock,
                 entropy=os.urandom,
             )
-            yield Hub(desk, pool, store, feed, inbox, claude_config.wall, lease)
+            yield Hub(desk, pool, store, feed, inbox, claude_config.wall, lease, clock)
 
 
 def store_for(config: HubConfig, machine: str) -> Store:
@@ -183,11 +189,11 @@ def store_for(config: HubConfig, machine: str) -> Store:
     return SqliteStore(config.database or config.state / DATABASE, machine)
 
 
-def _machine_id(config: HubConfig) -> str:
+def _machine_file(config: HubConfig) -> MachineFile:
     state = config.state
     try:
         # A database of its own knows better: it may come from a backup, or from another state folder.
-        return machine_id(state, os.urandom, _only_machine(config))
+        return MachineFile(state, os.urandom, _only_machine(config))
     except MachineUnreadable as error:
         raise StateUnreachable(str(error)) from error
     except OSError as error:
@@ -252,4 +258,6 @@ def locked(file: Path, what: Path) -> Iterator[None]:
     try:
         yield
     finally:
+        # Closing is not enough: a child that was forked and hasn't executed its program yet shares the lock.
+        fcntl.flock(lock, fcntl.LOCK_UN)
         os.close(lock)

@@ -1,7 +1,8 @@
-"""The identity of this machine: made once, and kept in the state folder for good."""
+"""The identity of this machine, made once and kept in the state folder; and which claim was made from there."""
 
 import os
 import re
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,30 +21,62 @@ class MachineUnreadable(Exception):
 
 class _Written(Struct, frozen=True):
     id: str
+    home: str = ""
+    """Where the state folder was when a hub last claimed the machine from it."""
+    epoch: int = 0
+    """Of that claim."""
 
 
-def machine_id(state: Path, entropy: Callable[[int], bytes], known: str | None = None) -> str:
-    """The machine's ID; the first hub makes it. Called by the one hub that holds the state folder.
+class MachineFile:
+    """The file in a state folder; its first hub makes it. For the one hub that holds that folder."""
 
-    `known` is the machine that the database belongs to, if nobody else uses it: with another file it is still that one.
-    """
-    path = state / FILE
+    def __init__(self, state: Path, entropy: Callable[[int], bytes], known: str | None = None) -> None:
+        """`known` is the machine that the database belongs to, if nobody else uses it.
+
+        With another file it is still that one.
+        """
+        self._path = state / FILE
+        try:
+            self._written = _read(self._path)
+        except FileNotFoundError:
+            self._written = _Written(known or ids.spell("m", entropy(ids.ENTROPY)))
+            _write(self._path, msgspec.json.encode(self._written))
+        self.id = known or self._written.id
+
+    def made(self, epoch: int) -> bool:
+        """Whether this claim was made from this very folder: nobody else holds that, so that hub has ended."""
+        return (self._written.home, self._written.epoch) == (_home(self._path.parent), epoch)
+
+    def record(self, epoch: int) -> None:
+        """Remembers a claim that was made from here."""
+        self._written = _Written(self._written.id, _home(self._path.parent), epoch)
+        _write(self._path, msgspec.json.encode(self._written))
+
+    def renew(self, entropy: Callable[[int], bytes]) -> None:
+        """A new machine from now on: its earlier sessions stay with whoever has the old identity."""
+        self._written = _Written(ids.spell("m", entropy(ids.ENTROPY)))
+        _write(self._path, msgspec.json.encode(self._written))
+        self.id = self._written.id
+
+
+def _home(folder: Path) -> str:
+    """What a copy of the folder doesn't have in common with it, nor a clone of the whole machine."""
     try:
-        written = _read(path)
-    except FileNotFoundError:
-        written = known or ids.spell("m", entropy(ids.ENTROPY))
-        _write(path, msgspec.json.encode(_Written(written)))
-    return known or written
+        host = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        host = socket.gethostname()
+    status = folder.stat()
+    return f"{host} {status.st_dev} {status.st_ino}"
 
 
-def _read(path: Path) -> str:
+def _read(path: Path) -> _Written:
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=_Written).id
+        found = msgspec.json.decode(path.read_bytes(), type=_Written)
     except FileNotFoundError:
         raise
     except (OSError, msgspec.DecodeError) as error:
         raise _unreadable(path) from error
-    if not _ID.fullmatch(found):
+    if not _ID.fullmatch(found.id):
         raise _unreadable(path)
     return found
 

@@ -148,10 +148,15 @@ class Inbox:
     async def open(self, ask: Ask, surroundings: Surroundings) -> Ask:
         """Asks people, or lets a rule answer. The same reference is the same ask.
 
-        An asker with more to store applies `OpenAsk(consider(…))` in its own batch, to the same effect.
+        Waits for a database that is away, as the asker does. An asker with more to store applies
+        `OpenAsk(consider(…))` in its own batch, to the same effect.
         """
-        applied = await self._store.apply([OpenAsk(self.consider(ask, surroundings))])
-        return applied.asks[0] if applied.asks else await self.find(ask.id)
+        applied = await insist(lambda: self._store.apply([OpenAsk(self.consider(ask, surroundings))]), log)
+        return applied.asks[0] if applied.asks else await self.find_for_asker(ask.id)
+
+    async def find_for_asker(self, ask_id: str) -> Ask:
+        """Like `find`, for one that waits anyway: it also waits for a database that is away."""
+        return await insist(lambda: self.find(ask_id), log)
 
     async def find(self, ask_id: str) -> Ask:
         """The ask as stored; raises NoSuchAsk."""
@@ -164,8 +169,9 @@ class Inbox:
         """The asker waits here from now on: an ask of another machine's hub becomes this one's."""
         if self._is_here(ask.machine):
             return ask
-        applied = await self._store.apply([HoldAsk(ask.id, self._store.machine)])
-        return applied.asks[0] if applied.asks else await self.find(ask.id)
+        held = HoldAsk(ask.id, self._store.machine, self._clock())
+        applied = await insist(lambda: self._store.apply([held]), log)
+        return applied.asks[0] if applied.asks else await self.find_for_asker(ask.id)
 
     async def leave(self, ask_id: str, reason: str) -> None:
         """The asker no longer waits here. Withdraws the ask, unless it waits at another machine's hub."""

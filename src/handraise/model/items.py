@@ -182,6 +182,13 @@ class AskDelivered(Struct, frozen=True, tag_field="type", tag="ask.delivered"):
     ask: str
 
 
+class AskHeld(Struct, frozen=True, tag_field="type", tag="ask.held"):
+    """The external agent that waits for the answer does so at another machine's hub from now on."""
+
+    ask: str
+    machine: str
+
+
 class Notice(Struct, frozen=True, tag_field="type", tag="notice"):
     """Something a person should know: a rate limit, a retry, a damaged line, an answer without effect."""
 
@@ -259,6 +266,7 @@ Content = (
     | AskOpened
     | AskSettled
     | AskDelivered
+    | AskHeld
     | Notice
     | SessionEnded
     | SaidWithdrawn

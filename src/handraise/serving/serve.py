@@ -34,7 +34,7 @@ from handraise.api.workspace import SyncRoutes
 from handraise.auth import Auth
 from handraise.client.state import usual_state_folder
 from handraise.desk.shared import LeaseKeeper
-from handraise.hub.hub import Hub, HubConfig, elapsed, hub, now
+from handraise.hub.hub import Hub, HubConfig, elapsed, hub
 from handraise.hub.retention import Retention, RetentionLimits
 from handraise.hub.shared import StoreRecords
 from handraise.model.actors import Person, TheHub
@@ -130,7 +130,7 @@ async def serving(config: ServeConfig, streams: Streams | None = None) -> AsyncI
 async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = None) -> AsyncIterator[RunningHub]:
     """A hub over HTTP while this is entered; leaving ends every stream immediately."""
     context = _tls(config)
-    auth = Auth(opened.store, now, os.urandom)
+    auth = Auth(opened.store, opened.clock, os.urandom)
     port = listen_on_port(config.host, config.port)
     base = _base(config, port.getsockname()[1])
     streams = streams or Streams()
@@ -162,7 +162,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         Listener(app, port, tls=context, most=elsewhere),
         Listener(app, listen_on_socket(config.state / "hub.sock"), most=here, is_agent=opened.pool.has_raised),
     ]
-    retention = Retention(opened.store, config.state / "sessions", now, config.retention)
+    retention = Retention(opened.store, config.state / "sessions", opened.clock, config.retention)
     serves = _up(listeners, streams)
     async with auth, metrics, agent_routes, hooks, notifier, retention, serves, bot or nullcontext():
         with _address(config.state, base):
@@ -260,7 +260,7 @@ def _notifier(config: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
         opened.desk.seat(Person("handraise"), "push"),
         auth,
         config.state / "push",
-        now,
+        opened.clock,
         os.urandom,
         replace(config.push, proxied=by_proxy),
         SharedPush(StoreRecords(opened.store), elapsed) if opened.store.shared else None,
@@ -279,7 +279,7 @@ def _telegram(config: ServeConfig, opened: Hub, link_base: str) -> "TelegramBot 
             lambda person: opened.desk.seat(person, module.SOURCE),
             config.telegram,
             config.state / "telegram",
-            now,
+            opened.clock,
             os.urandom,
             link_base,
             sessions.TelegramSessions,

@@ -67,10 +67,14 @@ class RecordLate(Struct, frozen=True):
 
 
 class HoldAsk(Struct, frozen=True):
-    """An external agent came to another machine's hub with its open ask: this one holds the call from now on."""
+    """An external agent came to another machine's hub with its open ask: this one holds the call from now on.
+
+    Publishes `ask.held`.
+    """
 
     ask: str
     machine: str
+    at: datetime
 
 
 class DeliverAsk(Struct, frozen=True):

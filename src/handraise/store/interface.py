@@ -108,10 +108,10 @@ class Store(Protocol):
         """
         ...
 
-    async def beat(self, at: datetime) -> None:
+    async def beat(self, at: datetime) -> datetime:
         """Says that this machine is there, and finds those that no longer say so; publishes changes.
 
-        Raises StoreFenced. A database with a clock of its own uses that.
+        Raises StoreFenced. A database with a clock of its own uses that, and the time is returned.
         """
         ...
 

@@ -62,7 +62,7 @@ export function learnAsk(known: KnownAsks, fresh: Ask): KnownAsks {
   const ending = latest(before ? endingOf(before) : null, latest(known.settled.get(fresh.id) ?? null, endingOf(fresh)));
   const settlement = ending?.settlement ?? null;
   const delivered = fresh.delivered_at ?? before?.delivered_at ?? known.delivered.get(fresh.id) ?? null;
-  if (before && before.digest === fresh.digest && before.settlement === settlement && before.delivered_at === delivered) return known;
+  if (before && before.digest === fresh.digest && before.settlement === settlement && before.delivered_at === delivered && before.machine === fresh.machine) return known;
   const card = { ...cardOf(fresh), outcome: ending?.outcome ?? null };
   const ask: Ask = { ...fresh, settlement, card, state: settlement ? settlement.state : "open", delivered_at: delivered };
   return { ...known, asks: new Map(known.asks).set(ask.id, ask) };
@@ -83,6 +83,10 @@ export function changeAsks(known: KnownAsks, item: Item): KnownAsks {
       const ask = known.asks.get(item.ask);
       if (!ask) return { ...known, delivered: new Map(known.delivered).set(item.ask, item.at) };
       return learnAsk(known, { ...ask, delivered_at: item.at });
+    }
+    case "ask.held": {
+      const ask = known.asks.get(item.ask);
+      return ask ? learnAsk(known, { ...ask, machine: item.machine }) : known;
     }
     default:
       return known;

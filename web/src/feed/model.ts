@@ -52,6 +52,7 @@ export type Content =
   | api.FeedAskOpened
   | api.FeedAskSettled
   | api.FeedAskDelivered
+  | api.FeedAskHeld
   | api.FeedNotice
   | api.FeedSessionEnded
   | api.FeedFrame;

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from handraise.model.asks import Answered, Ask, Expired, Settlement
 from handraise.model.audit import Entry
 from handraise.model.instructions import Instruction
-from handraise.model.items import AskDelivered, Content, Item, SaidTaken, SaidWithdrawn
+from handraise.model.items import AskDelivered, AskHeld, Content, Item, SaidTaken, SaidWithdrawn
 from handraise.model.machines import LEASE, Machine
 from handraise.model.projects import Project, places_of
 from handraise.model.rules import Rule
@@ -123,8 +123,8 @@ class Shelves(Struct):
                 return self._settle(ask, settlement, rules)
             case RecordLate(ask, answered):
                 return self._record_late(ask, answered)
-            case HoldAsk(ask, holder):
-                return self._hold(ask, holder)
+            case HoldAsk(ask, holder, at):
+                return self._hold(ask, holder, at)
             case DeliverAsk(ask, at):
                 return self._deliver(ask, at)
             case QueueSay(say):
@@ -227,11 +227,12 @@ class Shelves(Struct):
         self._record(entries.late(stored, answered))
         return True
 
-    def _hold(self, ask: str, machine: str) -> bool:
+    def _hold(self, ask: str, machine: str, at: datetime) -> bool:
         stored = self.asks.get(ask)
         if stored is None or stored.settlement is not None or stored.session is not None or stored.machine == machine:
             return False
         self._put(structs.replace(stored, machine=machine))
+        self._publish(None, at, AskHeld(ask, machine))
         return True
 
     def _put(self, ask: Ask) -> None:

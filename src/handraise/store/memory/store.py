@@ -104,9 +104,10 @@ class MemoryStore:
         self._epoch = claimed.epoch
         return claimed
 
-    async def beat(self, at: datetime) -> None:
+    async def beat(self, at: datetime) -> datetime:
         self._check_epoch()
         await self._commit(lambda shelves: shelves.beat(self.machine, at))
+        return at
 
     async def release(self, at: datetime) -> None:
         if self._epoch is not None and not self._is_fenced():

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from handraise.model.asks import Answered, Ask, Settlement
 from handraise.model.audit import Entry
-from handraise.model.items import AskDelivered, Content, Item, SaidTaken, SaidWithdrawn
+from handraise.model.items import AskDelivered, AskHeld, Content, Item, SaidTaken, SaidWithdrawn
 from handraise.model.machines import Machine
 from handraise.model.projects import Project, places_of
 from handraise.model.rules import Rule
@@ -169,8 +169,8 @@ class PostgresBatch:
                 return await self._settle(ask, settlement, rules)
             case RecordLate(ask, answered):
                 return await self._record_late(ask, answered)
-            case HoldAsk(ask, holder):
-                return await self._hold(ask, holder)
+            case HoldAsk(ask, holder, at):
+                return await self._hold(ask, holder, at)
             case DeliverAsk(ask, at):
                 row = await self._row("deliver_ask", id=ask, at=microseconds(at))
                 return row is not None and await self._publish(row[0], at, AskDelivered(ask), asks=ask)
@@ -251,15 +251,16 @@ class PostgresBatch:
         await self._save_machine(claimed, now)
         return claimed
 
-    async def beat(self, machine: str, lease: int) -> None:
-        """See `Store.beat`."""
+    async def beat(self, machine: str, lease: int) -> datetime | None:
+        """See `Store.beat`; None if the machine was never claimed."""
         row = await self._row("beat", id=machine)
         away = await self._rows("find_away", id=machine, lease=lease)
-        if row is not None and row[-1] is not None:
-            back = read_machine(row[:-1])
-            await self.publish_machine(back, back.seen_at)
+        found = read_machine(row[:-1]) if row is not None else None
+        if found is not None and row is not None and row[-1] is not None:
+            await self.publish_machine(found, found.seen_at)
         for each in away:
             await self.publish_machine(read_machine(each), await self._now())
+        return found.seen_at if found is not None else None
 
     async def release(self, machine: str) -> None:
         """See `Store.release`."""
@@ -395,11 +396,12 @@ class PostgresBatch:
             await self._publish(expired.session, answered.at, contents.settled(ask, expired.settlement), asks=ask)
         return self._record(entries.late(expired, answered))
 
-    async def _hold(self, ask: str, machine: str) -> bool:
+    async def _hold(self, ask: str, machine: str, at: datetime) -> bool:
         held = await self._ask("hold_ask", id=ask, machine=machine)
-        if held is not None:
-            self.asks.append(held)
-        return held is not None
+        if held is None:
+            return False
+        self.asks.append(held)
+        return await self._publish(None, at, AskHeld(ask, machine))
 
     async def _ask(self, statement: str, **bindings: Any) -> Ask | None:  # noqa: ANN401 - whatever a column holds
         """The ask that a conditional update changed, if it changed one."""

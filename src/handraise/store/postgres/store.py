@@ -88,7 +88,8 @@ class PostgresStore:
         await self._prepare()
         self._pool = ConnectionPool(self._connecting, f"handraise reader {self._identity}")
         self._tail = FeedTail(self._read, self._spread, self._tell_of_rules, lambda: self._hints.hearing == "no")
-        self._writer = PostgresWriter(self._connecting, self._identity, self.machine, self._tail.committed)
+        tail = self._tail
+        self._writer = PostgresWriter(self._connecting, self._identity, self.machine, tail.committed, lambda: tail.last)
         channels = (CHANNEL, channel_of(self._identity))
         self._hints = HintListener(self._connecting, f"handraise listener {self._identity}", channels, self._hear)
         self._previews = PreviewExchange(
@@ -145,8 +146,9 @@ class PostgresStore:
         claimed: Machine = await self._order(perform=lambda batch: batch.claim(machine), fenced=False)
         return claimed
 
-    async def beat(self, at: datetime) -> None:  # noqa: ARG002 - the database has a clock of its own
-        await self._order(perform=lambda batch: batch.beat(self.machine, _LEASE))
+    async def beat(self, at: datetime) -> datetime:
+        seen_at: datetime | None = await self._order(perform=lambda batch: batch.beat(self.machine, _LEASE))
+        return seen_at or at
 
     async def release(self, at: datetime) -> None:  # noqa: ARG002 - the database has a clock of its own
         if self._writer.epoch is None:

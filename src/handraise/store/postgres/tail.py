@@ -61,6 +61,8 @@ class FeedTail:
         self._polling = False
         """Something may have been missed."""
         self.position = 0
+        self.last: Item | None = None
+        """The newest item that was spread."""
         self.rules = 0
         self._is_deaf = is_deaf
 
@@ -136,6 +138,7 @@ class FeedTail:
         if commit.base is not None:
             if self.position == commit.base:
                 self.position = commit.newest
+                self.last = commit.items[-1] if commit.items else self.last
                 self._spread(commit.items, commit.asks)
             if commit.rules > self.rules + commit.changed_rules:
                 self._on_rules()
@@ -156,6 +159,7 @@ class FeedTail:
             if not items:
                 return await self._skip_pruned(newest)
             self.position = items[-1].cursor
+            self.last = items[-1]
             self._spread(items, asks)
         return None
 

@@ -14,6 +14,7 @@ from typing import Any
 import asyncpg
 from msgspec import Struct
 
+from handraise.model.items import Item
 from handraise.model.machines import Machine
 from handraise.store.changes import Applied, Change
 from handraise.store.interface import StoreAway, StoreClosed, StoreError, StoreFenced
@@ -21,6 +22,7 @@ from handraise.store.postgres.batch import PostgresBatch
 from handraise.store.postgres.connecting import Connecting, Connection, watched
 from handraise.store.postgres.database import SQL
 from handraise.store.postgres.errors import explain, is_lost
+from handraise.store.postgres.reader import PostgresReader
 from handraise.store.postgres.tail import Commit
 from handraise.store.surrogates import mended
 from handraise.texts import t
@@ -77,21 +79,32 @@ class PostgresWriter:
     """`epoch` is that of the machine, once it was claimed: no batch is stored after another hub has claimed it."""
 
     def __init__(
-        self, connecting: Connecting, identity: str, machine: str, committed: Callable[[Commit], None]
+        self,
+        connecting: Connecting,
+        identity: str,
+        machine: str,
+        committed: Callable[[Commit], None],
+        last: Callable[[], Item | None] = lambda: None,
     ) -> None:
+        """`last` is the newest item that this hub has heard of: after each outage it must still be there."""
         self.epoch: int | None = None
+        self.fenced: StoreFenced | None = None
+        """Why nothing may be written from here any more, whatever the epoch is."""
         self.away: StoreAway | None = None
         """Why the database can't be reached, while it can't."""
         self._connecting = connecting
         self._identity = identity
         self._machine = machine
         self._committed = committed
+        self._last = last
         self._begin = _BEGIN.format(idle=round(connecting.hang_seconds * _IDLE * 1000))
         self._connection: Connection | None = None
         self._orders: deque[WriteOrder] = deque()
         self._wake = asyncio.Event()
         self._closing = False
         self._number = 0
+        self._confirmed = 0
+        """The last batch that is known to be committed."""
         self._pause = _SHORTEST_PAUSE
         self._away_since = 0.0
 
@@ -224,6 +237,8 @@ class PostgresWriter:
         return done
 
     def _check_epoch(self, epoch: int | None, group: Sequence[WriteOrder]) -> None:
+        if self.fenced is not None and any(order.fenced for order in group):
+            raise self.fenced
         if self.epoch not in (None, epoch) and any(order.fenced for order in group):
             raise StoreFenced(t("error.store.fenced"), t("error.store.unfence"))
 
@@ -278,6 +293,7 @@ class PostgresWriter:
 
     def _report(self, group: Sequence[WriteOrder], done: _Done) -> None:
         batch = done.batch
+        self._confirmed = done.number
         for result, _, _ in done.results:
             if isinstance(result, Machine):
                 self.epoch = result.epoch
@@ -326,13 +342,17 @@ class PostgresWriter:
         connection = await self._connecting.connect(self.name, seconds=self._connecting.patience)
         try:
             with watched(connection, self._connecting.hang_seconds):
-                # A connection that the server has not given up yet may hold locks that we would wait for.
-                lost = SQL["end_lost_connections"]
-                await connection.fetch(lost.text, *lost.arguments({"name": self.name}))
+                self.fenced = self.fenced or await self._cloned(connection)
+                if self.fenced is None:
+                    # A connection that the server has not given up yet may hold locks that we would wait for. Those of
+                    # another process with our name are left alone.
+                    lost = SQL["end_lost_connections"]
+                    await connection.fetch(lost.text, *lost.arguments({"name": self.name}))
                 old = SQL["remove_old_receipts"]
                 await connection.execute(old.text, *old.arguments({"age": _OLD_RECEIPT}))
                 own = SQL["keep_receipt"]
                 await connection.execute(own.text, *own.arguments({"writer": self._identity}))
+                self.fenced = self.fenced or await self._changed_history(connection)
         except Exception as error:
             connection.terminate()
             explained = explain(error, self._where)
@@ -341,6 +361,32 @@ class PostgresWriter:
             raise explained from error
         connection.add_termination_listener(lambda _connection: self._wake.set())
         return connection
+
+    async def _cloned(self, connection: Connection) -> StoreFenced | None:
+        """Whether a copy of this very process, in a cloned virtual machine, commits with our name."""
+        seen = SQL["seen_receipt"]
+        number = await connection.fetchval(seen.text, *seen.arguments({"writer": self._identity})) or 0
+        return StoreFenced(t("error.store.fenced"), t("error.store.unfence")) if number > self._number else None
+
+    async def _changed_history(self, connection: Connection) -> StoreFenced | None:
+        """Whether commits are gone: a standby that was behind has become the primary, or a backup was restored.
+
+        What we know in memory would then contradict what is stored.
+        """
+        receipt = SQL["receipt"]
+        number = await connection.fetchval(receipt.text, *receipt.arguments({"writer": self._identity})) or 0
+        last = self._last()
+        if 0 < number < self._confirmed or (last is not None and not await self._is_there(connection, last)):
+            return StoreFenced(t("error.store.went_back"), t("error.store.restart"))
+        return None
+
+    async def _is_there(self, connection: Connection, item: Item) -> bool:
+        reader = PostgresReader(connection, self._machine)
+        found = await reader.items(item.cursor - 1, item.cursor + 1, None, 1)
+        if found:
+            return (found[0].session, found[0].at) == (item.session, item.at)
+        pruned, _ = await reader.cursors()
+        return pruned >= item.cursor
 
     def _lose(self) -> None:
         if self._connection is not None:

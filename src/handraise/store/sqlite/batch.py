@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from handraise.model.asks import Answered, Ask, Settlement
 from handraise.model.audit import Entry
-from handraise.model.items import AskDelivered, Content, Item, SaidTaken, SaidWithdrawn
+from handraise.model.items import AskDelivered, AskHeld, Content, Item, SaidTaken, SaidWithdrawn
 from handraise.model.machines import Machine
 from handraise.model.projects import Project, places_of
 from handraise.model.rules import Rule
@@ -123,8 +123,8 @@ class Batch:
                 return self._settle(ask, settlement, rules)
             case RecordLate(ask, answered):
                 return self._record_late(ask, answered)
-            case HoldAsk(ask, holder):
-                return self._hold(ask, holder)
+            case HoldAsk(ask, holder, at):
+                return self._hold(ask, holder, at)
             case DeliverAsk(ask, at):
                 return self._deliver(ask, at)
             case QueueSay(say):
@@ -230,10 +230,10 @@ class Batch:
             self._publish(expired.session, answered.at, contents.settled(ask, expired.settlement))
         return self._record(entries.late(expired, answered))
 
-    def _hold(self, ask: str, machine: str) -> bool:
+    def _hold(self, ask: str, machine: str, at: datetime) -> bool:
         rows = self._connection.execute(SQL["hold_ask"], {"id": ask, "machine": machine}).fetchall()
         self.asks += [read_ask(self._texts.whole_ask(row)) for row in rows]
-        return bool(rows)
+        return bool(rows) and self._publish(None, at, AskHeld(ask, machine))
 
     def _keep_trust(self, trust: DirectoryTrust | None) -> None:
         if trust is not None:

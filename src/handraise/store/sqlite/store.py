@@ -95,8 +95,8 @@ class SqliteStore:
         await self.apply([SaveMachine(claimed, machine.started_at)])
         return claimed
 
-    async def beat(self, at: datetime) -> None:
-        pass
+    async def beat(self, at: datetime) -> datetime:
+        return at
 
     async def release(self, at: datetime) -> None:
         stored = await self._look(lambda reader: reader.machine(self.machine))

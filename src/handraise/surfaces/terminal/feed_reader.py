@@ -139,7 +139,8 @@ class FeedReader:
     async def _look(self) -> None:
         """Reads the open asks: before the first change, and after each gap."""
         await self._read_machines()
-        asks = await self._desk.asks(state="open", session=self._session)
+        open_asks = await self._desk.asks(state="open", session=self._session)
+        asks = [ask for ask in open_asks if self._view.shows(ask)]
         if self._view.session is None:
             for each in await self._desk.sessions():
                 self._know(each.session)
@@ -179,6 +180,8 @@ class FeedReader:
         self._view.know(session.id, session.title, session.phase, session.directory, session.dialog)
 
     async def _open(self, ask: Ask) -> None:
+        if not self._view.shows(ask):
+            return
         if self._view.session is None and ask.session and ask.session not in self._view.titles:
             self._know((await self._desk.session(ask.session)).session)
         if self._view.stack.add(ask, self._clock(), self._view.directory_of(ask)):

@@ -30,9 +30,17 @@ class TerminalSession:
     """One person at one terminal, while it is entered: follows the feed until `leaving` is set or it is left."""
 
     def __init__(
-        self, desk: Desk, io: TerminalIO, clock: Callable[[], datetime], session: Session | None, cursor: int
+        self,
+        desk: Desk,
+        io: TerminalIO,
+        clock: Callable[[], datetime],
+        session: Session | None,
+        cursor: int,
+        *,
+        machine: str | None = None,
     ) -> None:
-        self.view = ViewState(session)
+        """Without a session, the open asks of all of them; or of those on a machine, by its ID."""
+        self.view = ViewState(session, machine=machine)
         self.hand = Hand(self.view.stack, speaks=self.view.speaks)
         self.leaving = asyncio.Event()
         self.changed = asyncio.Event()

@@ -187,9 +187,11 @@ class CardStack(Struct):
 
 
 class ViewState(Struct):
-    """`session` is the one being followed; None for the inbox."""
+    """`session` is the one being followed; None for the inbox, of all machines or of one."""
 
     session: Session | None
+    machine: str | None = None
+    """The ID of the only machine whose asks are shown."""
     timeline: Timeline = field(default_factory=Timeline)
     stack: CardStack = field(default_factory=CardStack)
     connected: bool = True
@@ -218,6 +220,10 @@ class ViewState(Struct):
     def speaks(self) -> bool:
         """Whether messages and wishes reach this session from here: not while a person runs it in a terminal."""
         return self.session is not None and (not self.timeline.terminal or self.timeline.ended is not None)
+
+    def shows(self, ask: Ask) -> bool:
+        """Whether the inbox has this ask."""
+        return self.machine in (None, ask.machine or self.own)
 
     def machine_of(self, of: Session | Ask) -> Machine | None:
         """Where it is, if there are several machines."""

@@ -19,6 +19,10 @@ INSERT INTO handraise.writers (id, number, at) VALUES (:writer, 0, handraise.clo
 -- name: receipt
 SELECT number FROM handraise.writers WHERE id = :writer FOR UPDATE
 
+-- Without waiting for anyone.
+-- name: seen_receipt
+SELECT number FROM handraise.writers WHERE id = :writer
+
 -- name: remove_receipt
 DELETE FROM handraise.writers WHERE id = :writer
 
