@@ -1,4 +1,4 @@
-"""The server of `form_server.py` in raw JSON-RPC of 2025-11-25: for stories with many sessions, since it starts at once.
+"""The server of `form_server.py` in raw JSON-RPC of 2025-11-25: it starts at once, for stories with many sessions.
 
 The official SDK takes a second of processor time to start; `test_forms.py` uses it.
 """
