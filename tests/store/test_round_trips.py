@@ -59,7 +59,7 @@ def tell_to_each_store(story: Story, empty: Path) -> None:
     async def tell(folder: str) -> None:
         async with MemoryStore() as store:
             await story(store)
-        async with SqliteStore(shutil.copy(empty, Path(folder) / "hub.db")) as other:
+        async with SqliteStore(Path(shutil.copy(empty, folder))) as other:
             await story(other)
 
     with TemporaryDirectory() as folder:
