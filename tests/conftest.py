@@ -1,5 +1,6 @@
 """Shared by every test."""
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -20,6 +21,15 @@ for _each in (signal.SIGHUP, signal.SIGQUIT):
 settings.register_profile("ours", deadline=None, max_examples=40)
 settings.register_profile("long", deadline=None, max_examples=4000)
 settings.load_profile(os.environ.get("HANDRAISE_EXAMPLES", "ours"))
+
+
+# Thousands of tests are collected, and stay: looking for garbage among them takes longer than many of them.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 # People see a missing text as its key; here it is an error.

@@ -157,10 +157,13 @@ STAYING = (
     "os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0)\n"
     "until = time.monotonic() + 60\n"
     "for _ in range(2000):\n"
-    "    if os.fork() or time.monotonic() > until: os._exit(0)\n"
+    "    if os.fork() or time.monotonic() > until or not os.path.exists('stay.py'): os._exit(0)\n"
     "    time.sleep(0.02)\n"
 )
-"""A daemon that changes its process every few milliseconds and ignores polite signals. Gives up after a minute."""
+"""A daemon that changes its process every few milliseconds and ignores polite signals.
+
+Gives up after a minute, or once its folder is gone: whoever looks for it may just miss it.
+"""
 
 
 HEAD = "=== attack: "

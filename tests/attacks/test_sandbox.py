@@ -101,7 +101,9 @@ def test_inside_a_sandbox_none_has(folder: Path, preset: str, open_to: set[str])
 
 
 @pytest.mark.usefixtures("sandboxed")
-@pytest.mark.parametrize(("preset", "open_to"), [("open", BY_CHOICE), ("sealed", set())])
+@pytest.mark.parametrize(
+    ("preset", "open_to"), [pytest.param("open", BY_CHOICE, marks=pytest.mark.torture), ("sealed", set())]
+)
 def test_inside_a_sandbox_of_somebody_who_is_not_root_none_has(folder: Path, preset: str, open_to: set[str]) -> None:
     if os.geteuid() != 0:
         pytest.skip("whoever runs this is not root: the test before this one has shown it")

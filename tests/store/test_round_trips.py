@@ -1,6 +1,7 @@
 """Everything stored comes back unchanged: the rows of the file and the changes of the contract."""
 
 import asyncio
+import shutil
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,16 +40,30 @@ from thorough import a_quarter, at_least
 Story = Callable[[Store], Coroutine[None, None, None]]
 
 
-def tell_to_each_store(story: Story) -> None:
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with our schema, to copy from: making it costs more than an example."""
+    path = tmp_path_factory.mktemp("empty") / "hub.db"
+
+    async def make() -> None:
+        async with SqliteStore(path):
+            pass
+
+    asyncio.run(make())
+    return path
+
+
+def tell_to_each_store(story: Story, empty: Path) -> None:
     """Hypothesis drives plain functions, so each example has a loop and its stores for itself."""
 
-    async def tell(store: Store) -> None:
-        async with store:
+    async def tell(folder: str) -> None:
+        async with MemoryStore() as store:
             await story(store)
+        async with SqliteStore(Path(shutil.copy(empty, folder))) as other:
+            await story(other)
 
-    asyncio.run(tell(MemoryStore()))
     with TemporaryDirectory() as folder:
-        asyncio.run(tell(SqliteStore(Path(folder) / "hub.db")))
+        asyncio.run(tell(folder))
 
 
 @settings(max_examples=a_quarter(), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -81,9 +96,9 @@ def test_everything_comes_back_from_postgresql_as_it_was(data: st.DataObject, cl
 
 
 @settings(max_examples=at_least(25), deadline=None)
-@given(st.data())
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_ask_of_every_kind_and_end_comes_back_as_it_was(kind: Kind, data: st.DataObject) -> None:
+@given(data=st.data())
+def test_an_ask_of_every_kind_and_end_comes_back_as_it_was(kind: Kind, data: st.DataObject, empty: Path) -> None:
     asks = data.draw(st.lists(values.asks(kind), max_size=3, unique_by=(lambda a: a.id, lambda a: a.origin.reference)))
 
     async def story(store: Store) -> None:
@@ -91,13 +106,15 @@ def test_an_ask_of_every_kind_and_end_comes_back_as_it_was(kind: Kind, data: st.
         assert await store.asks() == asks
         assert [await store.ask(ask.id) for ask in asks] == asks
 
-    tell_to_each_store(story)
+    tell_to_each_store(story, empty)
 
 
 @settings(max_examples=at_least(25), deadline=None)
-@given(st.data())
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_settlement_comes_back_as_it_was_and_so_does_a_late_answer(kind: Kind, data: st.DataObject) -> None:
+@given(data=st.data())
+def test_a_settlement_comes_back_as_it_was_and_so_does_a_late_answer(
+    kind: Kind, data: st.DataObject, empty: Path
+) -> None:
     ask = replace(data.draw(values.asks(kind)), settlement=None)
     settlement, late = data.draw(values.settlements(kind)), data.draw(values.settlements(kind))
 
@@ -108,13 +125,19 @@ def test_a_settlement_comes_back_as_it_was_and_so_does_a_late_answer(kind: Kind,
             await store.apply([RecordLate(ask.id, late)])
             assert await store.ask(ask.id) == replace(ask, settlement=Expired(settlement.at, late))
 
-    tell_to_each_store(story)
+    tell_to_each_store(story, empty)
 
 
 @settings(max_examples=at_least(25), deadline=None)
-@given(values.sessions, values.checkpoints, values.says, values.rules, values.projects)
+@given(
+    session=values.sessions,
+    checkpoint=values.checkpoints,
+    say=values.says,
+    rule=values.rules,
+    project=values.projects,
+)
 def test_every_other_noun_comes_back_as_it_was(
-    session: Session, checkpoint: Checkpoint, say: Say, rule: Rule, project: Project
+    session: Session, checkpoint: Checkpoint, say: Say, rule: Rule, project: Project, empty: Path
 ) -> None:
     async def story(store: Store) -> None:
         await store.apply(
@@ -126,15 +149,15 @@ def test_every_other_noun_comes_back_as_it_was(
         assert await store.rules() == [rule]
         assert await store.projects() == [project]
 
-    tell_to_each_store(story)
+    tell_to_each_store(story, empty)
 
 
 @settings(max_examples=at_least(25), deadline=None)
-@given(values.tokens, st.lists(values.entries, max_size=3))
-def test_a_token_and_the_audit_come_back_as_they_were(token: Token, entries: list[Entry]) -> None:
+@given(token=values.tokens, entries=st.lists(values.entries, max_size=3))
+def test_a_token_and_the_audit_come_back_as_they_were(token: Token, entries: list[Entry], empty: Path) -> None:
     async def story(store: Store) -> None:
         await store.apply([SaveToken(token), *[Record(entry) for entry in entries]])
         assert await store.token(token.hash) == token
         assert await store.audit() == [replace(entry, number=number) for number, entry in enumerate(entries, 1)]
 
-    tell_to_each_store(story)
+    tell_to_each_store(story, empty)

@@ -31,7 +31,7 @@ from surfaces.telegram.people import Someone
 PACE = 50.0
 """Telegram's seconds pass this much faster."""
 ANA = Member(1001, "ana", "admin")
-FORMS = Path(__file__).with_name("form_server.py")
+FORMS = Path(__file__).with_name("plain_form_server.py")
 
 
 class ShiftedClock:
@@ -159,4 +159,4 @@ def make_bot(
 
 
 def forms_server() -> dict[str, Any]:
-    return {"type": "stdio", "command": sys.executable, "args": [str(FORMS)]}
+    return {"type": "stdio", "command": sys.executable, "args": ["-IS", str(FORMS)]}

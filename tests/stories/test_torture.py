@@ -42,7 +42,11 @@ SILENCE = 90.0
 """After this many seconds without an answer, the story is stuck."""
 LONGEST_LIFE = 0.6
 MOMENTS = 120
-FORMS = {"type": "stdio", "command": sys.executable, "args": [str(Path(__file__).with_name("form_server.py"))]}
+FORMS = {
+    "type": "stdio",
+    "command": sys.executable,
+    "args": ["-IS", str(Path(__file__).with_name("plain_form_server.py"))],
+}
 KINDS = ["question", *["permission"] * 6, "plan", "plan", "permission", "form"]
 RUN = ("allowed", "changed", "steered")
 """What each part has a shell do; all that was asked for but what is forbidden."""

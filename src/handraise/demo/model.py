@@ -45,6 +45,8 @@ def environment(model_url: str, home: str) -> dict[str, str]:
         "DISABLE_ERROR_REPORTING": "1",
         "FORCE_COLOR": "0",
         "NO_PROXY": "127.0.0.1",
+        # It lives for a few turns: compiling its code for speed takes more time than it saves.
+        "BUN_JSC_useDFGJIT": "0",
         # Root may use `bypassPermissions` only inside something that calls itself a sandbox.
         "IS_SANDBOX": "1",
     }

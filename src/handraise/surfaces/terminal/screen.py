@@ -158,7 +158,8 @@ class Screen:
             await self._wake.wait()
             self._wake.clear()
             if self._lines and not self._lent:
-                await run_in_terminal(self._print_now)
+                # Whoever leaves now cancels us, but never this: the application waits for it, and would for ever.
+                await asyncio.shield(run_in_terminal(self._print_now))
 
     def _print_now(self) -> None:
         if not self._lines:
