@@ -73,7 +73,7 @@ def backup(
 @database_option
 @click.option("--yes", "-y", is_flag=True, help="Replace an existing state without asking.")
 def restore(file: Path, state: str | None, database: str | None, yes: bool) -> None:
-    """Restore a backup. Stop the hub first; sessions keep running.
+    """Restore a backup while the hub is stopped; sessions keep running.
 
     FILE is checked before anything is changed. The earlier state is kept in the hub's folder. Sessions whose Claude
     still runs here are reattached by the next hub. Others can be resumed. Settings and conversations that exist are
