@@ -50,15 +50,15 @@ document.addEventListener("DOMContentLoaded", () => {
     const fitting = weighed.filter(([weight]) => weight > 0).sort(([a], [b]) => b - a).slice(0, 12);
     return fitting.map(([, section]) => [section, words]);
   };
-  const weight = ([title, heading, , text], words) => {
+  const weight = ([title, heading, address, text], words) => {
     let sum = 0;
     for (const word of words) {
-      const here = 8 * heading.toLowerCase().includes(word) + 3 * title.toLowerCase().includes(word)
+      const here = 8 * heading.toLowerCase().includes(word) + 6 * (heading.toLowerCase() === word) + 3 * title.toLowerCase().includes(word)
         + text.toLowerCase().includes(word);
       if (!here) return 0;
       sum += here;
     }
-    return sum;
+    return address.startsWith("decisions/") || address.startsWith("changelog") ? sum / 4 : sum;
   };
   const shown = ([[title, heading, address, text], words]) => {
     const item = document.createElement("li");

@@ -72,6 +72,10 @@ async def home(tmp_path: Path) -> BackupHome:
         "PRAGMA journal_mode = WAL; CREATE TABLE marks (name); INSERT INTO marks VALUES ('offset')"
     ).fetchall()
     found.state.joinpath("telegram", "link").symlink_to("/etc/passwd")
+    for odd in ("push/\nodd", "sessions/\x1b[2J/1/out.ndjson", "sessions/s_1/../1", "telegram/.hidden"):
+        path = Path(os.path.normpath(found.state / odd))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("odd")
     return found
 
 
@@ -174,6 +178,8 @@ async def test_a_file_that_exists_is_replaced_only_by_force(home: BackupHome, tm
     assert "already exists" in done.output
     assert (await _typed(home, "backup", file, "--force")).exit_code == 0
     assert file.read_bytes()[:2] == b"PK"
+    done = await _typed(home, "backup", tmp_path / "nowhere" / "backup.zip")
+    assert (done.exit_code, "There is no folder" in done.output) == (1, True)
 
 
 async def test_what_cant_be_restored_changes_nothing_and_says_why(home: BackupHome, tmp_path: Path) -> None:

@@ -61,6 +61,8 @@ def save(source: BackupSource, target: Path, now: datetime, progress: Progress, 
     """Raises BackupUnfit, a StoreError or OSError; then there is no new file."""
     if not replacing and os.path.lexists(target):
         raise BackupUnfit(f"{target} already exists. Choose another name, or use --force to replace it.")
+    if not target.parent.is_dir():
+        raise BackupUnfit(f"There is no folder {target.parent}. Create it first.")
     if not source.state.is_dir():
         raise BackupUnfit(f"There is nothing to back up in {source.state}. Use --state to name another folder.")
     with _draft_folder(target) as drafts:
@@ -202,7 +204,9 @@ def _add_conversations(source: BackupSource, writer: ArchiveWriter) -> None:
 def _add(
     writer: ArchiveWriter, name: str, path: Path, *, is_link_fine: bool = False, whole_lines: bool = False
 ) -> None:
-    """A regular file as it is now. One that is missing, or goes away meanwhile, is left out."""
+    """A regular file as it is now. One that is missing, goes away meanwhile, or isn't named as ours, is left out."""
+    if not is_ours(name):
+        return
     try:
         opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if is_link_fine else os.O_NOFOLLOW))
     except OSError as error:
