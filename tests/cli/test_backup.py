@@ -10,6 +10,7 @@ from pathlib import Path
 
 import apsw
 import msgspec
+import pexpect
 import pytest
 from click.testing import CliRunner, Result
 
@@ -180,6 +181,18 @@ async def test_a_file_that_exists_is_replaced_only_by_force(home: BackupHome, tm
     assert file.read_bytes()[:2] == b"PK"
     done = await _typed(home, "backup", tmp_path / "nowhere" / "backup.zip")
     assert (done.exit_code, "There is no folder" in done.output) == (1, True)
+
+
+async def test_a_terminal_shows_progress_and_a_pipe_does_not(home: BackupHome, tmp_path: Path) -> None:
+    variables = {"HOME": str(home.folder), "HANDRAISE_STATE": str(home.state), "HANDRAISE_CONFIG": str(home.settings)}
+    words = ["-m", "handraise", "backup", str(tmp_path / "backup.zip")]
+    terminal = pexpect.spawn(sys.executable, words, env={**os.environ, **variables}, timeout=60, encoding="utf-8")
+    terminal.expect_exact("copying the database (100 %)")
+    terminal.expect_exact("Saved ")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == 0
+    assert "copying" not in (await _typed(home, "backup", tmp_path / "second.zip")).output
 
 
 async def test_what_cant_be_restored_changes_nothing_and_says_why(home: BackupHome, tmp_path: Path) -> None:

@@ -178,8 +178,9 @@ def _detach(staging: Path) -> None:
     for path in (staging / "sessions").glob("*/*/launch.json"):
         try:
             record = msgspec.json.decode(path.read_bytes(), type=dict[str, object])
-        except msgspec.DecodeError:
-            continue  # killed while it was written: nothing was launched
+        except (msgspec.DecodeError, RecursionError):
+            path.unlink()  # killed while it was written: nothing was launched
+            continue
         path.write_bytes(msgspec.json.encode({**record, "boot": "restored"}))
         sync(path)
 
