@@ -4,7 +4,9 @@ A reader trusts nothing in it: names must be ones that we write, sizes and check
 beyond what the manifest says. Never writes anything but its own file.
 """
 
+import errno
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -34,6 +36,19 @@ _NAMES = re.compile(
     f"|sessions/{_PLAIN}/[0-9]{{1,9}}/(?:out\\.ndjson|err\\.log|launch\\.json|spill|spill\\.begun)"
     # Claude Code names a project's folder after its path, with a hyphen for anything else than letters and digits.
     f"|claude/[A-Za-z0-9_.-]{{1,255}}/{_CONVERSATION}(?:\\.jsonl|(?:/{_PLAIN}){{1,3}})"
+)
+
+
+# What `zipfile` raises about content that isn't what it should be.
+_MALFORMED = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    struct.error,
+    ValueError,
+    OverflowError,
+    IndexError,
+    RuntimeError,
 )
 
 
@@ -106,10 +121,12 @@ class Archive:
     def __enter__(self) -> Self:
         try:
             self._zip = zipfile.ZipFile(self.path)
-        except (zipfile.BadZipFile, zipfile.LargeZipFile, ValueError, NotImplementedError) as error:
-            raise BackupUnfit(f"{self.path} isn't a backup, or is incomplete. Use another backup.") from error
+        except _MALFORMED as error:
+            raise self._no_backup() from error
         except OSError as error:
-            raise BackupUnfit(f"Can't read {self.path}: {error.strerror or error}.") from error
+            if _is_malformed(error):
+                raise self._no_backup() from error
+            raise BackupUnfit(f"Can't read {self.path}: {error.strerror}.") from error
         try:
             self.manifest = self._read_manifest()
         except BaseException:
@@ -154,6 +171,9 @@ class Archive:
             raise _damaged(self.path)
         return content
 
+    def _no_backup(self) -> BackupUnfit:
+        return BackupUnfit(f"{self.path} isn't a backup, or is incomplete. Use another backup.")
+
     def _read_manifest(self) -> Manifest:
         entries = self._zip.namelist()
         if MANIFEST not in entries:
@@ -189,12 +209,17 @@ class Archive:
     def _damage(self) -> Iterator[None]:
         try:
             yield
-        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, RuntimeError, NotImplementedError) as e:
-            raise _damaged(self.path) from e
+        except (*_MALFORMED, KeyError, EOFError) as error:
+            raise _damaged(self.path) from error
         except OSError as error:
-            if error.errno is None:
+            if _is_malformed(error):
                 raise _damaged(self.path) from error
             raise
+
+
+def _is_malformed(error: OSError) -> bool:
+    """Whether an offset in the file makes no sense, rather than that the file can't be read."""
+    return error.errno in (None, errno.EINVAL, errno.EOVERFLOW)
 
 
 class _AnyManifest(Struct, frozen=True):
