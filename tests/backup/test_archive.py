@@ -74,7 +74,7 @@ def test_a_shortened_file_is_refused(place: Path, length: int) -> None:
     assert refusal(place, WHOLE[:length]).endswith(("Use another backup.", "Use another file."))
 
 
-@pytest.mark.parametrize("by", [1, 128, 255])
+@pytest.mark.parametrize("by", [1, 255])
 def test_whichever_byte_is_changed_it_is_refused_or_changes_nothing(place: Path, by: int) -> None:
     refused = 0
     for at in range(len(WHOLE)):

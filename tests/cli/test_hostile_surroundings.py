@@ -26,6 +26,8 @@ WORDS: dict[str, list[list[str]]] = {
     "serve": [["serve", "--port", "0"]],
     "demo": [["demo", "--port", "0"]],
     "doctor": [["doctor"]],
+    "backup": [["backup", "/none/backup.zip"]],
+    "restore": [["restore", "/dev/null"], ["restore", "/none/backup.zip"]],
     "store": [["store", "copy", "/none/hub.db", "/none/copy.db"]],
     "audit": [["audit"]],
     "replay": [["replay", "s_1"]],
@@ -86,7 +88,7 @@ def test_a_state_path_that_is_a_file(checked: Checked, tmp_path: Path, state: di
     place.write_text("")
     state["HANDRAISE_STATE"] = str(place)
     for words, code, out, err in checked([{"words": words, "env": state} for words in EACH], fails=False):
-        if words[0] not in ("doctor", "completion", "mcp", "replay", "telegram", "store"):
+        if words[0] not in ("doctor", "completion", "mcp", "replay", "telegram", "store", "backup", "restore"):
             assert code == 3, (words, code, out, err)
     [(_, code, _, err)] = checked([{"words": ["serve", "--port", "0"], "env": state}])
     assert code == 1

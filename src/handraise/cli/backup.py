@@ -60,7 +60,7 @@ def backup(
         )
         with _progress() as progress:
             saved = save(source, file.expanduser().absolute(), now(), progress.show, replacing=force)
-    click.echo(f"Saved {_size(saved.size)} to {file}: {_sessions(saved.manifest.sessions)}.")
+    click.echo(f"Saved {_size(saved.size)} to {click.format_filename(file)}: {_sessions(saved.manifest.sessions)}.")
     if source.database is None:
         click.echo("The database isn't in it: PostgreSQL has its own backups, for example with pg_dump.")
     for path in saved.left_out:
