@@ -195,6 +195,20 @@ async def test_a_terminal_shows_progress_and_a_pipe_does_not(home: BackupHome, t
     assert "copying" not in (await _typed(home, "backup", tmp_path / "second.zip")).output
 
 
+async def test_a_backup_that_fails_leaves_nothing_and_says_why(home: BackupHome, tmp_path: Path) -> None:
+    """As a process of its own: what is complained about when it ends counts, too."""
+    (home.state / "telegram" / "telegram.db").write_bytes(b"no database" * 1000)
+    variables = {"HOME": str(home.folder), "HANDRAISE_STATE": str(home.state), "HANDRAISE_CONFIG": str(home.settings)}
+    done = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-m", "handraise", "backup", str(tmp_path / "backup.zip")],
+        env={**os.environ, **variables}, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "telegram.db is damaged" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert [each.name for each in tmp_path.iterdir()] == ["home"]
+
+
 async def test_what_cant_be_restored_changes_nothing_and_says_why(home: BackupHome, tmp_path: Path) -> None:
     good = tmp_path / "good.zip"
     await _typed(home, "backup", good)

@@ -98,5 +98,5 @@ def test_every_markdown_page_of_the_docs_is_in_the_navigation(site: Path, pages:
 
 def test_the_search_knows_every_section(site: Path) -> None:
     index = (site / "index.js").read_text("utf-8")
-    for words in ("Rules cookbook", "Back up", "operations.html#restore", "rules.html#17-no-pushing"):
+    for words in ("Rules cookbook", "operations.html#backup", "operations.html#restore", "rules.html#17-no-pushing"):
         assert words in index

@@ -10,7 +10,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
@@ -85,12 +85,22 @@ def is_ours(name: str) -> bool:
 
 
 class ArchiveWriter:
-    """Writes entries one after the other, each with what it had when it was opened."""
+    """Writes entries one after the other. It is complete once `close` returns."""
 
     def __init__(self, file: IO[bytes], progress: Progress) -> None:
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
         self._progress = progress
         self.files: list[ArchivedFile] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # While its file is open, whatever happened: it would try again, and complain, when it is collected.
+        with suppress(*_MALFORMED, OSError):
+            self._zip.close()
 
     def add(self, name: str, source: IO[bytes], size: int) -> None:
         """At most `size` bytes: a journal grows while it is read."""

@@ -68,17 +68,17 @@ def save(source: BackupSource, target: Path, now: datetime, progress: Progress, 
     with _draft_folder(target) as drafts:
         draft = drafts / "backup"
         with open(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w+b") as file:
-            writer = ArchiveWriter(file, progress)
-            version, unfinished = _add_database(source, drafts, writer, progress)
-            sessions = _add_runs(source, unfinished, writer)
-            _add_state(source, drafts, writer, progress)
-            left_out = _add_settings(source, writer)
-            _add_conversations(source, writer)
-            at = now.isoformat(timespec="seconds")
-            manifest = Manifest(
-                FORMAT, handraise.__version__, at, source.machine, version, sessions, tuple(writer.files)
-            )
-            writer.close(manifest)
+            with ArchiveWriter(file, progress) as writer:
+                version, unfinished = _add_database(source, drafts, writer, progress)
+                sessions = _add_runs(source, unfinished, writer)
+                _add_state(source, drafts, writer, progress)
+                left_out = _add_settings(source, writer)
+                _add_conversations(source, writer)
+                at = now.isoformat(timespec="seconds")
+                manifest = Manifest(
+                    FORMAT, handraise.__version__, at, source.machine, version, sessions, tuple(writer.files)
+                )
+                writer.close(manifest)
             file.flush()
             os.fsync(file.fileno())
             size = os.fstat(file.fileno()).st_size
