@@ -18,7 +18,7 @@ from handraise.claude.folder import LaunchRecord
 from handraise.claude.process import Identity
 from handraise.cli.main import main
 from handraise.hub.hub import HubConfig, hub, locked
-from handraise.hub.machine_file import machine_id
+from handraise.hub.machine_file import MachineFile
 from handraise.store.memory.store import MemoryStore
 from handraise.store.sqlite.store import SqliteStore
 from store.examples import a_text, texts_of
@@ -295,7 +295,7 @@ async def test_a_restore_that_was_killed_is_finished_by_the_next_hub(home: Backu
     async with hub(HubConfig(home.state, Path(os.devnull), {}, store=MemoryStore)):
         assert (home.state / "before-restore-x" / "machine.json").read_text() == MACHINE
     assert not (home.state / "restore.json").exists()
-    assert machine_id(home.state, os.urandom) != json.loads(MACHINE)["id"]
+    assert MachineFile(home.state, os.urandom).id != json.loads(MACHINE)["id"]
 
 
 async def test_killed_at_any_step_there_is_no_half_backup_and_no_half_state(home: BackupHome, tmp_path: Path) -> None:
