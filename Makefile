@@ -12,7 +12,7 @@ PAGE_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -p
   dev/page $(wildcard src/handraise/api/*.py) $(wildcard src/handraise/model/*.py) \
   $(wildcard src/handraise/present/*.py) $(wildcard src/handraise/texts/en/*.json)
 
-.PHONY: help run test slowest check lint types fmt page wheel bench torture fuzz lock clean
+.PHONY: help run test slowest check lint types fmt page wheel docs bench torture fuzz lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -46,6 +46,9 @@ page: $(READY) $(PAGE)  ## build the page into the Python package
 wheel: $(READY) $(PAGE)  ## build a wheel in dist/, page included
 	@$(BIN)/python -m hatchling build -t wheel
 
+docs: $(READY)  ## build the documentation as a site in site/, without a network
+	@$(BIN)/python dev/docs
+
 fmt: $(READY)  ## format, and fix what can be fixed automatically
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
@@ -66,7 +69,7 @@ lock: $(READY)  ## update the lock files from pyproject.toml
 	@dev/lock
 
 clean:  ## remove everything installed or built
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache dist web/node_modules src/handraise/api/page
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache dist site web/node_modules src/handraise/api/page
 
 $(READY): requirements-dev.lock pyproject.toml dev/setup
 	@dev/setup

@@ -45,6 +45,7 @@ TABLE: dict[str, set[str]] = {
         "hub",
     },
     "config": {"model", "texts", "policy"},
+    "backup": {"model", "texts", "store", "claude", "hub"},
     "doctor": {"model", "texts", "client", "config", "claude", "store", "workspace", "hub", "api"},
 }
 # These put the parts together, and are the only ones that know every part.

@@ -5,12 +5,14 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from handraise.cli.main import main
 from handraise.config.database import shared_database
 from handraise.config.reading import read_settings
 from postgres.cluster import Cluster
@@ -81,8 +83,9 @@ def test_the_image_is_made_of_files_that_exist_and_runs_as_a_user_with_a_health_
         words for line in re.findall(r"^COPY (.*)$", CONTAINERFILE, re.MULTILINE) for words in [shlex.split(line)]
     ]
     for words in copied:
-        assert words[0].startswith("--from=") or (ROOT / words[0]).exists()
-    assert "--require-hashes -r /tmp/requirements-hub.lock" in CONTAINERFILE
+        assert words[0].startswith("--from=") or all((ROOT / each).exists() for each in words[:-1])
+    assert 'sh /tmp/lock.sh "$CLAUDE" /tmp/requirements-hub.lock >/tmp/image.lock' in CONTAINERFILE
+    assert "--require-hashes -r /tmp/image.lock" in CONTAINERFILE
     assert re.findall(r"^USER (.*)$", CONTAINERFILE, re.MULTILINE) == ["handraise"]
     assert "/api/health" in CONTAINERFILE.partition("HEALTHCHECK")[2]
     volumes = re.findall(r'"(/[a-z/]+)"', CONTAINERFILE.partition("VOLUME")[2].partition("\n")[0])
@@ -98,6 +101,54 @@ def test_the_lock_of_the_image_has_the_versions_that_the_tests_use() -> None:
     )
     assert {"asyncpg", "claude-agent-sdk"} <= {*image}
     assert {name: version for name, version in image.items() if tested.get(name) != version} == {}
+
+
+def test_claude_code_is_in_the_image_by_choice() -> None:
+    lock = ROOT / "requirements-hub.lock"
+
+    def printed(choice: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["sh", ROOT / "deploy" / "lock.sh", choice, lock], capture_output=True, text=True, check=False
+        )
+
+    assert printed("included").stdout == lock.read_text()
+    without = re.findall(r"^([a-z0-9-]+)==", printed("none").stdout, re.MULTILINE)
+    every = re.findall(r"^([a-z0-9-]+)==", lock.read_text(), re.MULTILINE)
+    assert without == [each for each in every if each != "claude-agent-sdk"]
+    assert printed("maybe").returncode == 2
+    assert "ARG CLAUDE=included" in CONTAINERFILE
+
+
+def test_one_hub_alone_keeps_its_state_and_is_reachable_from_this_machine_only() -> None:
+    single = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
+    [hub] = single["services"].values()
+    shared = SERVICES["hub-a"]
+    assert {*hub} <= KEYS
+    assert (ROOT / "deploy" / hub["build"]["context"] / hub["build"]["dockerfile"]).is_file()
+    assert {name: hub[name] for name in ("cap_drop", "security_opt", "init", "restart", "image")} == {
+        name: shared[name] for name in ("cap_drop", "security_opt", "init", "restart", "image")
+    }
+    settings = read_settings("", hub["environment"])
+    assert settings.store.database is None
+    assert hub["ports"] == [f"127.0.0.1:{settings.web.port}:{settings.web.port}"]
+    assert {volume.split(":")[0] for volume in hub["volumes"]} == {*single["volumes"]}
+    assert {volume.split(":")[1] for volume in hub["volumes"]} == {"/state", "/home/handraise", "/work"}
+
+
+def test_the_unit_is_one_that_systemd_accepts_and_leaves_claudes_running(tmp_path: Path) -> None:
+    unit = (ROOT / "deploy" / "handraise.service").read_text()
+    assert re.findall(r"^KillMode=(.*)$", unit, re.MULTILINE) == ["process"]
+    [command] = re.findall(r"^ExecStart=/opt/handraise/bin/handraise (.*)$", unit, re.MULTILINE)
+    main.make_context("handraise", command.split(), resilient_parsing=True)
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd-analyze is not installed")
+    here = tmp_path / "handraise.service"
+    # It also checks that the program exists, which is installed elsewhere here.
+    here.write_text(unit.replace("/opt/handraise/bin/handraise", str(Path(sys.executable).with_name("handraise"))))
+    checked = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", here], capture_output=True, text=True, check=False
+    )
+    assert (checked.returncode, checked.stderr) == (0, "")
 
 
 @pytest.fixture

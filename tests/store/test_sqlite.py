@@ -239,7 +239,7 @@ async def test_two_stores_on_one_file_never_give_the_same_cursor(path: Path) -> 
 async def test_garbage_in_the_file_is_told_at_the_start(path: Path) -> None:
     path.write_bytes(b"this is no database" * 1000)
 
-    with pytest.raises(StoreDamaged, match="put a backup in its place"):
+    with pytest.raises(StoreDamaged, match="handraise restore FILE"):
         await SqliteStore(path).__aenter__()
 
 

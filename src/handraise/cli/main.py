@@ -35,6 +35,8 @@ GROUPS = {
         ),
         "doctor": ("doctor", "Check the setup: Claude Code, sign-in, port, permissions, disk and more."),
         "machines": ("machines", "List, rename and forget the machines that share this inbox."),
+        "backup": ("backup", "Save everything the hub keeps in one file, while it runs."),
+        "restore": ("backup", "Restore a backup while the hub is stopped; sessions keep running."),
         "store": ("store", "Copy the database, for example from SQLite to PostgreSQL."),
         "audit": ("audit", "Show the audit log: who did what, and when."),
         "replay": ("replay", "Rebuild a timeline from a journal: a file, a session's folder or a session ID."),

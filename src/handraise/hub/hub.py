@@ -20,6 +20,7 @@ from handraise.feed import Feed
 from handraise.hub.desk import LocalDesk
 from handraise.hub.lease import Lease
 from handraise.hub.machine_file import MachineFile, MachineUnreadable
+from handraise.hub.replacing import ReplacementUnreadable, finish_replacing
 from handraise.hub.shared_clock import SharedClock
 from handraise.inbox.inbox import Inbox
 from handraise.model.actors import Person
@@ -224,6 +225,10 @@ def _claimed(state: Path, database: Path | None) -> Iterator[None]:
         if database is not None:
             make_private(database.parent)
             held.enter_context(locked(database.with_name(f"{database.name}.lock"), database))
+        try:
+            finish_replacing(state)  # a restore that was killed halfway
+        except (ReplacementUnreadable, OSError) as error:
+            raise StateUnreachable(f"A restore of {state} couldn't be finished. {error} Restore it again.") from error
         yield
 
 
