@@ -73,7 +73,7 @@ async def test_commands_belong_to_a_directory_and_models_to_all(tmp_path: Path) 
         assert (
             there["models"]
             == elsewhere["models"]
-            == [{"value": "sonnet", "name": "Sonnet", "description": "For daily use"}]
+            == [{"value": "sonnet", "name": "Sonnet", "description": "For daily use", "resolved": ""}]
         )
 
 

@@ -12,11 +12,12 @@ class SlashCommand(Struct, frozen=True):
 
 
 class ModelChoice(Struct, frozen=True):
-    """A model that can be chosen: the value to send, its name, and what it is for."""
+    """A model that can be chosen: the value to send, its name, what it is for, and the model that it is now."""
 
     value: str
     name: str = ""
     description: str = ""
+    resolved: str = ""
 
 
 class Abilities(Struct, frozen=True):

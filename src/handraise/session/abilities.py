@@ -55,7 +55,8 @@ def _models(listed: object) -> Iterator[ModelChoice]:
     for each in _dicts(listed)[:_MOST_MODELS]:
         value = _name(each.get("value"))
         if value:
-            yield ModelChoice(value, _line(each.get("displayName"))[:_NAME], _line(each.get("description")))
+            name, description = _line(each.get("displayName"))[:_NAME], _line(each.get("description"))
+            yield ModelChoice(value, name, description, _name(each.get("resolvedModel")))
 
 
 def _dicts(listed: object) -> list[dict[str, Any]]:
