@@ -11,6 +11,8 @@ import { commandsFor, type Completing } from "./completing";
 export interface CompletionOption {
   value: string;
   name: string;
+  /** What may follow a command. */
+  hint?: string;
   detail: string;
 }
 
@@ -65,6 +67,7 @@ function Option({ id, option, selected, pick }: { id: string; option: Completion
     // The focus stays in the field.
     <div id={id} role="option" tabIndex={-1} aria-selected={selected} onPointerDown={(event) => event.preventDefault()} onClick={pick}>
       <span class="mono">{reveal(option.name)}</span>
+      {option.hint && <span class="mono hint wide-only">{reveal(option.hint)}</span>}
       {option.detail && <span class="quiet-text">{reveal(option.detail)}</span>}
     </div>
   );
@@ -74,7 +77,7 @@ function useCommands(session: string, kind: Completing["kind"], typed: string): 
   const known = kind === "command" ? abilitiesOf(`session=${encodeURIComponent(session)}`).value : null;
   return useMemo(() => {
     if (!known) return null;
-    const options = commandsFor(known.commands, typed).map(({ name, description, hint }) => ({ value: name, name: `/${name}${hint ? ` ${hint}` : ""}`, detail: description }));
+    const options = commandsFor(known.commands, typed).map(({ name, description, hint }) => ({ value: name, name: `/${name}`, hint, detail: description }));
     // A command that is written out is sent, not completed.
     if (options.some(({ value }) => value === typed)) return { options: options.length > 1 ? options : [], note: "" };
     const note = options.length ? "" : known.commands.length ? t("compose.none.command", { typed: reveal(typed) }) : t("compose.no_commands");

@@ -46,8 +46,8 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
       <NotReceived session={session} waiting={waiting} />
       <Alert text={trouble.value} />
       <Pictures pictures={pictures} />
-      {completion.list}
       <SubmitForm class="say" submit={send}>
+        {completion.list}
         <PickPictures pictures={pictures} disabled={!allowed} />
         <textarea
           id="say"

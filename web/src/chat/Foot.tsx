@@ -47,7 +47,17 @@ function ModePicker({ session, change }: { session: Session; change: (mode: stri
   const choices = modesFor(session.mode, session.phase !== "queued").map(
     (mode): PickerChoice => ({ value: mode, name: modeName(mode), detail: textOr(`compose.mode_detail.${mode}`, ""), danger: mode === NEVER_ASKS }),
   );
-  return <Picker label={t("compose.mode", { name: modeName(session.mode) })} choices={choices} value={session.mode} choose={change} disabled={!may("admin") || away !== undefined} title={away} />;
+  return (
+    <Picker
+      label={t("compose.mode", { name: modeName(session.mode) })}
+      shown={modeName(session.mode)}
+      choices={choices}
+      value={session.mode}
+      choose={change}
+      disabled={!may("admin") || away !== undefined}
+      title={away}
+    />
+  );
 }
 
 function ModelPicker({ session, change, more }: { session: Session; change: (model: string) => void; more: () => void }) {
@@ -61,6 +71,7 @@ function ModelPicker({ session, change, more }: { session: Session; change: (mod
   return (
     <Picker
       label={t("compose.model", { name: reveal(name) })}
+      shown={reveal(name)}
       choices={choices}
       value={chosen?.value ?? session.model ?? ""}
       choose={change}

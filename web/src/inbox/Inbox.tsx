@@ -5,6 +5,7 @@ import { Select } from "../parts/Form";
 import { Icon } from "../parts/Icons";
 import { Quoted } from "../parts/Quoted";
 import { askOf, justSettled, missedAsks, openAsks, ready, sessions } from "../store/desk";
+import { heldAsk, withHeld } from "../store/held";
 import { byName, inboxMachine, isInInbox, machines, several } from "../store/machines";
 import { chosen, current, inboxAsks, pathOf, place } from "../store/place";
 import { connection } from "../store/stream";
@@ -19,7 +20,8 @@ const working = computed(() => [...sessions.value.values()].filter((session) => 
 
 export function Inbox() {
   const asks = inboxAsks.value;
-  const missed = missedAsks.value.filter(isInInbox);
+  const stays = heldAsk();
+  const missed = missedAsks.value.filter((ask) => isInInbox(ask) && ask !== stays);
   return (
     <main class="inbox scrolls" tabIndex={-1}>
       <div class="measure">
@@ -29,12 +31,12 @@ export function Inbox() {
           <MachineFilter />
         </header>
         <Alarms />
-        <AskList asks={asks} open={current.value} />
+        <AskList asks={withHeld(asks)} open={stays?.id ?? current.value} />
         <Dialogs />
-        {asks.length === 0 && openAsks.value.length > 0 && <NothingThere />}
-        {openAsks.value.length === 0 && !dialogs.value.length && <Nothing />}
+        {asks.length === 0 && !stays && openAsks.value.length > 0 && <NothingThere />}
+        {openAsks.value.length === 0 && !stays && !dialogs.value.length && <Nothing />}
         <JustNow />
-        {ready.value && <Hints />}
+        {ready.value && openAsks.value.length === 0 && <Hints />}
         {missed.length > 0 && (
           <section class="over">
             <h2>{t("page.inbox.missed")}</h2>
@@ -158,7 +160,7 @@ export function Drawer() {
         <p class="needs-text">{t("page.inbox.waiting", { count: elsewhere.length })}</p>
       </header>
       <BatchNote />
-      <AskList asks={elsewhere} open={first?.id ?? null} />
+      <AskList asks={withHeld(elsewhere).filter((ask) => ask.session !== here)} open={heldAsk()?.id ?? first?.id ?? null} />
     </aside>
   );
 }

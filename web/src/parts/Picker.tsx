@@ -13,7 +13,9 @@ export interface PickerChoice {
 }
 
 interface PickerProps {
+  /** What is chosen here, and the choice; a phone shows only the choice. */
   label: string;
+  shown: string;
   choices: readonly PickerChoice[];
   value: string;
   choose: (value: string) => void;
@@ -23,7 +25,7 @@ interface PickerProps {
   more?: { name: string; act: () => void };
 }
 
-export function Picker({ label, choices, value, choose, disabled = false, title, more }: PickerProps) {
+export function Picker({ label, shown, choices, value, choose, disabled = false, title, more }: PickerProps) {
   const open = useSignal(false);
   const id = useId();
   const frame = useRef<HTMLDivElement>(null);
@@ -53,6 +55,7 @@ export function Picker({ label, choices, value, choose, disabled = false, title,
         type="button"
         class="quiet"
         ref={button}
+        aria-label={label}
         aria-haspopup="menu"
         aria-expanded={open.value}
         aria-controls={open.value ? id : undefined}
@@ -60,7 +63,8 @@ export function Picker({ label, choices, value, choose, disabled = false, title,
         title={title}
         onClick={() => (open.value = !open.value)}
       >
-        {label} <Icon name="down" />
+        <span class="wide-only">{label}</span>
+        <span class="phone-only">{shown}</span> <Icon name="down" />
       </button>
       {open.value && (
         <div id={id} class="menu-body up" role="menu" aria-label={label}>
