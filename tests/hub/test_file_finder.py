@@ -49,3 +49,13 @@ async def test_the_disk_is_asked_again_only_after_a_while(tmp_path: Path) -> Non
 async def test_a_directory_that_is_gone_is_said_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="any more"):
         await FileFinder(tmp_path / "own.git", lambda: 0.0).find(str(tmp_path / "gone"), "")
+
+
+async def test_the_hubs_own_folder_stays_out_of_a_home_directory(tmp_path: Path) -> None:
+    home = tmp_path.resolve()
+    (home / ".local" / "state").mkdir(parents=True)
+    (home / ".local" / "state" / "secret.db").touch()
+    (home / "notes.txt").touch()
+    files = FileFinder(home / ".local" / "state" / "own.git", lambda: 0.0, [home / ".local" / "state"])
+
+    assert await files.find(str(home), "") == (["notes.txt"], True)

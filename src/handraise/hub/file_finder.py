@@ -1,6 +1,7 @@
 """The files of directories that sessions work in: listed when someone types, and remembered for a moment."""
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -23,13 +24,14 @@ class _Known(Struct, frozen=True):
 
 
 class FileFinder:
-    """`elapsed` is a clock in seconds; `folder` is where Git finds an empty repository of ours.
+    """`elapsed` is a clock in seconds; `folder` is where Git finds an empty repository of ours; `hidden` stays out.
 
     One listing at a time for each directory, and a few in all: keys come faster than disks.
     """
 
-    def __init__(self, folder: Path, elapsed: Callable[[], float]) -> None:
+    def __init__(self, folder: Path, elapsed: Callable[[], float], hidden: Sequence[Path] = ()) -> None:
         self._folder = folder
+        self._hidden = hidden
         self._elapsed = elapsed
         self._known: dict[str, _Known] = {}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -49,7 +51,8 @@ class FileFinder:
             known = self._known.pop(directory, None)
             if known is None or self._elapsed() - known.at > FRESH:
                 async with self._room:
-                    known = _Known(await list_files(directory, self._folder), self._elapsed())
+                    found = await list_files(directory, self._folder)
+                    known = _Known(_without(found, directory, self._hidden), self._elapsed())
             # Last in the order: the one that wasn't used for longest is forgotten first.
             self._known[directory] = known
             while len(self._known) > _DIRECTORIES:
@@ -57,6 +60,15 @@ class FileFinder:
                 del self._known[forgotten]
                 self._locks.pop(forgotten, None)
             return known.listing
+
+
+def _without(listing: FileListing, directory: str, hidden: Sequence[Path]) -> FileListing:
+    """The hub's own folders may be inside, if someone works in their home directory."""
+    inside = [os.path.relpath(os.path.realpath(each), directory) for each in hidden]
+    prefixes = tuple(f"{each}/" for each in inside if not each.startswith(".."))
+    if not prefixes:
+        return listing
+    return FileListing(tuple(each for each in listing.paths if not each.startswith(prefixes)), listing.is_complete)
 
 
 def matches(paths: Sequence[str], typed: str) -> list[str]:

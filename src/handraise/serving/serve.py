@@ -263,7 +263,7 @@ def _app(
 
 def _completion(config: ServeConfig, opened: Hub) -> CompletionRoutes:
     own = [config.state, *config.hidden, *([config.database.parent] if isinstance(config.database, Path) else [])]
-    files = FileFinder(config.state / "listing.git", elapsed)
+    files = FileFinder(config.state / "listing.git", elapsed, own)
     return CompletionRoutes(opened.store, files, setup.own_directory(config.environment), own)
 
 
