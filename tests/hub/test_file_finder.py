@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from handraise.desk.interface import Refused
-from handraise.hub.file_finder import FRESH, FileFinder, matches
+from handraise.hub.file_finder import FRESH, FileFinder, matches, with_directories
 
 PATHS = ("README.md", "docs/read_me_first.md", "src/app.py", "src/reader/app_test.py", "web/src/App.tsx")
+
+ALL = tuple(with_directories(PATHS))
 
 
 @pytest.mark.parametrize(
@@ -21,11 +23,11 @@ PATHS = ("README.md", "docs/read_me_first.md", "src/app.py", "src/reader/app_tes
     ],
 )
 def test_the_best_come_first(typed: str, best: list[str]) -> None:
-    assert matches(PATHS, typed) == best
+    assert matches(ALL, typed) == best
 
 
 def test_nothing_typed_shows_what_is_near() -> None:
-    assert matches(PATHS, "")[:4] == ["src/", "web/", "docs/", "README.md"]
+    assert matches(ALL, "")[:4] == ["src/", "web/", "docs/", "README.md"]
 
 
 def test_only_a_few_are_shown() -> None:

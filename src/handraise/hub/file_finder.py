@@ -2,7 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import nsmallest
 from pathlib import Path
 
 from msgspec import Struct
@@ -16,10 +18,13 @@ FRESH = 15.0
 _DIRECTORIES = 16
 _AT_ONCE = 2
 _SHOWN = 20
+_LONGEST = 40
+"""Longer texts are looked for as they are."""
 
 
 class _Known(Struct, frozen=True):
-    listing: FileListing
+    paths: tuple[str, ...]
+    is_complete: bool
     at: float
 
 
@@ -40,26 +45,26 @@ class FileFinder:
     async def find(self, directory: str, typed: str) -> tuple[list[str], bool]:
         """The paths that fit best what was typed, and whether all files were looked at; raises Refused."""
         try:
-            listing = await self._listing(directory)
+            known = await self._look(directory)
         except DirectoryMoved as error:
             raise Refused(t("error.files.moved", directory=directory)) from error
-        return await asyncio.to_thread(matches, listing.paths, typed), listing.is_complete
+        return await asyncio.to_thread(matches, known.paths, typed), known.is_complete
 
-    async def _listing(self, directory: str) -> FileListing:
+    async def _look(self, directory: str) -> _Known:
         lock = self._locks.setdefault(directory, asyncio.Lock())
         async with lock:
             known = self._known.pop(directory, None)
             if known is None or self._elapsed() - known.at > FRESH:
                 async with self._room:
-                    found = await list_files(directory, self._folder)
-                    known = _Known(_without(found, directory, self._hidden), self._elapsed())
+                    found = _without(await list_files(directory, self._folder), directory, self._hidden)
+                    known = _Known(tuple(with_directories(found.paths)), found.is_complete, self._elapsed())
             # Last in the order: the one that wasn't used for longest is forgotten first.
             self._known[directory] = known
             while len(self._known) > _DIRECTORIES:
                 forgotten = next(iter(self._known))
                 del self._known[forgotten]
                 self._locks.pop(forgotten, None)
-            return known.listing
+            return known
 
 
 def _without(listing: FileListing, directory: str, hidden: Sequence[Path]) -> FileListing:
@@ -72,38 +77,36 @@ def _without(listing: FileListing, directory: str, hidden: Sequence[Path]) -> Fi
 
 
 def matches(paths: Sequence[str], typed: str) -> list[str]:
-    """Files, and the directories on the way to them (ending in `/`), best first."""
+    """The best ones of `with_directories(paths)`. Scattered letters count only if few paths have the text itself."""
     wanted = typed.casefold()
-    found = ((rank, path) for path in _with_directories(paths) if (rank := _rank(path, wanted)) is not None)
-    return [path for _, path in sorted(found, key=lambda each: (each[0], len(each[1]), each[1]))[:_SHOWN]]
+    if not wanted:
+        return nsmallest(_SHOWN, paths, key=lambda path: (path.rstrip("/").count("/"), len(path), path))
+    found = [path for path in paths if wanted in path.casefold()]
+    best = nsmallest(_SHOWN, found, key=lambda path: (_rank(path.casefold(), wanted), len(path), path))
+    if len(best) < _SHOWN and len(wanted) <= _LONGEST:
+        scattered = re.compile("".join(f"[^{re.escape(letter)}]*{re.escape(letter)}" for letter in wanted))
+        others = (path for path in paths if scattered.match(path.casefold()) and wanted not in path.casefold())
+        best += nsmallest(_SHOWN - len(best), others, key=lambda path: (len(path), path))
+    return best
 
 
-def _with_directories(paths: Iterable[str]) -> Iterable[str]:
+def with_directories(paths: Iterable[str]) -> Iterator[str]:
+    """Files, and the directories on the way to them, which end in `/`."""
     seen: set[str] = set()
     for path in paths:
-        end = path.find("/")
-        while end != -1:
-            directory = path[: end + 1]
-            if directory not in seen:
-                seen.add(directory)
-                yield directory
-            end = path.find("/", end + 1)
+        end = path.rfind("/")
+        while end != -1 and path[: end + 1] not in seen:
+            seen.add(path[: end + 1])
+            yield path[: end + 1]
+            end = path.rfind("/", 0, end)
         yield path
 
 
-def _rank(path: str, wanted: str) -> int | None:
-    """0 is best; None if it doesn't fit. An exact part counts more than scattered letters."""
-    text = path.casefold()
-    if not wanted:
-        return path.rstrip("/").count("/")
+def _rank(text: str, wanted: str) -> int:
+    """0 is best. How a name starts counts more than what is in it, and a name more than the way to it."""
     name = text.rstrip("/").rpartition("/")[2]
-    if text.startswith(wanted):
-        return 0 if "/" in wanted else 1
-    if name.startswith(wanted):
+    if name.startswith(wanted) or (text.startswith(wanted) and "/" in wanted):
         return 0
-    if wanted in name:
-        return 2
-    if wanted in text:
-        return 3
-    rest = iter(text)
-    return 4 if all(letter in rest for letter in wanted) else None
+    if text.startswith(wanted):
+        return 1
+    return 2 if wanted in name else 3
