@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from playwright.async_api import Page, expect
 
 from api.served import served
+from api.test_setup import program as stand_in
 from browser.home import home
 from browser.window import PAGE, PHONE, WIDE, armed, needs_browser, window
 from handraise.demo.pieces import Script, say
@@ -260,3 +261,61 @@ async def test_a_card_whose_time_runs_out_while_one_writes_stays_and_is_answered
         assert isinstance(settled, Expired)
         assert settled.late is not None
         assert settled.late.answer == Deny("Not on a Friday.")
+
+
+async def test_an_answer_that_was_not_used_never_covers_the_composer(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        here, there = await hub.session(phase="idle"), await hub.session(phase="working")
+        await hub.ask(Permission("Bash", {"command": "make"}), session=there.id)
+        page = await screen.open(hub.up, f"/sessions/{here.id}")
+        refused = {"error": {"code": "conflict", "message": "Already answered by ana (web)."}}
+        await page.route("**/answer", lambda route: route.fulfill(status=409, json=refused))
+        await armed(page, "permission")
+        with screen.trouble_expected():
+            await page.locator(".drawer").get_by_role("button", name="Allow once").click()
+            await expect(page.locator(".toast")).to_contain_text("Already answered by ana")
+        for size in (WIDE, PHONE):
+            await page.set_viewport_size(size)
+            toast, composer = await page.locator(".toast").bounding_box(), await page.locator(".say").bounding_box()
+            assert toast is not None
+            assert composer is not None
+            assert toast["y"] + toast["height"] <= composer["y"]
+            await shot(page, f"toast-{size['width']}")
+
+
+async def test_escape_leaves_every_field(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        session = await hub.session(phase="idle")
+        page = await screen.open(hub.up, f"/sessions/{session.id}")
+        for path, field in (
+            (f"/sessions/{session.id}", "#say"),
+            (f"/sessions/{session.id}", "#search"),
+            ("/admin/projects", "main form input"),
+            ("/admin/audit", "main select"),
+        ):
+            await page.goto(hub.up.base + path)
+            await page.locator(field).first.focus()
+            await expect(page.locator(f"{field}:focus")).to_have_count(1)
+            await page.keyboard.press("Escape")
+            await expect(page.locator(":is(input, textarea, select):focus")).to_have_count(0)
+
+
+async def test_who_is_not_signed_in_sees_the_command_and_goes_on_after_it(tmp_path: Path) -> None:
+    claude = stand_in(tmp_path, logged_in="false")
+    async with served(tmp_path, page=PAGE, program=claude) as hub, window() as screen:
+        page = await screen.open(hub.up, viewport=PHONE)
+        dialog = page.get_by_role("dialog")
+        await page.get_by_role("button", name="Start a session").click()
+        await expect(dialog.locator(".checks")).to_contain_text("Claude Code isn't signed in")
+        await expect(dialog.locator(".checks code")).to_have_text(f"{claude} auth login")
+        await shot(page, "signed-out")
+        stand_in(tmp_path)
+        await dialog.get_by_role("button", name="Check again").click()
+        await expect(dialog.locator(".checks")).to_contain_text("Claude Code is signed in")
+        await expect(dialog.get_by_role("button", name="Check again")).to_have_count(0)
+        # What was typed, and where, stays although the dialog is closed by mistake.
+        await dialog.get_by_label("What should Claude do?").fill("Look around.")
+        await page.keyboard.press("Escape")
+        await expect(dialog).to_have_count(0)
+        await page.get_by_role("button", name="Start a session").click()
+        await expect(dialog.get_by_label("What should Claude do?")).to_have_value("Look around.")
