@@ -56,7 +56,8 @@ function Whole({ ask, stage, where, fold }: { ask: Ask; stage: Stage; where: Whe
       ref={frame}
       onFocusIn={() => {
         chosen.value = ask.id;
-        hold(ask.id);
+        // Only while it is open: one that was already late stays in its own list.
+        if (stage.is === "open") hold(ask.id);
       }}
       onFocusOut={(event) => release(ask.id, event)}
     >

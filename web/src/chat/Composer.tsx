@@ -58,7 +58,10 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
           value={text}
           disabled={!allowed}
           onPaste={pictures.paste}
-          onInput={(event) => setText(event.currentTarget.value)}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            completion.typed();
+          }}
           onKeyDown={press}
           {...completion.attributes}
         />

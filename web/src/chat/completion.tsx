@@ -12,6 +12,8 @@ interface Completion {
   list: ComponentChildren;
   /** Whether the key was for the list. */
   press: (event: KeyboardEvent) => boolean;
+  /** The text was changed, and its state was set: drawn again before that, the field would lose a letter. */
+  typed: () => void;
   attributes: object;
 }
 
@@ -35,8 +37,10 @@ export function useCompletion(session: Session, field: RefObject<HTMLTextAreaEle
     offer.value = NOTHING;
   };
   const pick = (value: string) => {
-    const [area, at] = [field.current, completing.peek()];
-    if (!area || !at) return;
+    const area = field.current;
+    // As the text is by now: letters may have been typed since the list was drawn.
+    const at = area && completingAt(area.value, area.selectionStart);
+    if (!at || at.kind !== completing.peek()?.kind) return;
     const [text, caret] = insert(area.value, at, value);
     close();
     setText(text);
@@ -53,8 +57,8 @@ export function useCompletion(session: Session, field: RefObject<HTMLTextAreaEle
   return {
     list: completing.value && List && <List id={id} session={session.id} completing={completing.value} active={active} offer={offer} pick={pick} />,
     press: (event) => completing.peek() !== null && act(event.key, event, { active, offer: offer.peek(), pick, close }),
+    typed: look,
     attributes: {
-      onInputCapture: () => requestAnimationFrame(look),
       onClick: look,
       onKeyUp: (event: KeyboardEvent) => ["ArrowLeft", "ArrowRight", "Home", "End"].includes(event.key) && look(),
       onBlur: close,

@@ -3,13 +3,13 @@ import { useSignal, type Signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { sendsMessage } from "../chat/sending";
 import { PickPictures, Pictures, usePictures, type Attachments } from "../chat/Pictures";
-import type { Directories, MachineSummary, ModelChoice, Session, Setup } from "../generated/api";
+import type { MachineSummary, ModelChoice, Session, Setup } from "../generated/api";
 import { Alert } from "../parts/Alert";
 import { Dialog } from "../parts/Dialog";
 import { Field, SubmitForm, Select, TextArea, TextField } from "../parts/Form";
 import { projects, sessions } from "../store/desk";
 import { dropDraft, useDraft } from "../store/drafts";
-import { ask, explainError, get, post } from "../store/http";
+import { ask, explainError, post } from "../store/http";
 import { byName, machineOf, placesOf, several } from "../store/machines";
 import { go, pathOf } from "../store/place";
 import { reveal } from "../text/reveal";
@@ -19,6 +19,7 @@ import { Checks, type Checking } from "./Checks";
 import { DirectoryPicker } from "./DirectoryPicker";
 import { MODELS, ModeChoices, NEVER_ASKS } from "./modes";
 import { wholePath, type KnownPlaces } from "./places";
+import { otherDirectories, useOwnDirectory } from "./recent";
 import { starting } from "./starting";
 import "./startTexts";
 
@@ -159,7 +160,7 @@ function Ideas({ choose }: { choose: (text: string) => void }) {
 
 /** Known directories come from the page; the hub's own is asked for once. */
 function PlaceField({ choices: { project, path, machine }, setup }: { choices: SessionChoices; setup: Setup | null }) {
-  const own = useOwnDirectory(setup);
+  const own = useOwnDirectory(setup?.directory);
   const known: KnownPlaces = useMemo(
     () => ({
       projects: projects.value.map((each) => ({ id: each.id, name: each.name, path: each.path || (each.elsewhere?.[0]?.path ?? "") })),
@@ -177,20 +178,6 @@ function PlaceField({ choices: { project, path, machine }, setup }: { choices: S
   }, [known]);
   const elsewhere = several.value && machine.value !== "" && machine.value !== "any" && !byName.value.find((each) => each.id === machine.value)?.here;
   return <DirectoryPicker label={t("start.place.label")} text={path} choose={(value) => (project.value = value)} known={known} here={!elsewhere} />;
-}
-
-/** Where the hub was started. */
-function useOwnDirectory(setup: Setup | null): Signal<string> {
-  const own = useSignal("");
-  useEffect(() => {
-    if (setup) own.value = setup.directory;
-    else
-      void get<Directories>("/api/directories").then(
-        (found) => (own.value = found.path),
-        () => undefined,
-      );
-  }, [setup]);
-  return own;
 }
 
 function MachineField({ choices }: { choices: SessionChoices }) {
@@ -276,11 +263,4 @@ function ModelSelect({ model, own, offered }: { model: Signal<string>; own: Sign
       <option value="">{t("start.project_default")}</option>
     </Select>
   );
-}
-
-/** Where sessions without a project ran. */
-function otherDirectories(): string[] {
-  const ours = [...sessions.value.values()].filter((session) => !several.value || machineOf(session)?.here).sort((a, b) => (a.changed_at > b.changed_at ? -1 : 1));
-  const known = projects.value.flatMap((project) => [project.path, ...(project.elsewhere ?? []).map((place) => place.path)]);
-  return [...new Set(ours.map((session) => session.directory))].filter((each) => !known.includes(each));
 }

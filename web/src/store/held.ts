@@ -5,7 +5,7 @@ import { askOf } from "./desk";
 
 const held = signal<string | null>(null);
 
-/** The focus is inside of this card. */
+/** The focus is inside of this open card. */
 export function hold(ask: string): void {
   held.value = ask;
 }
