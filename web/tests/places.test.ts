@@ -44,6 +44,8 @@ test("the hub gets a whole path", () => {
 test("a name that isn't a path is sent as it is, so that the hub can say what is wrong", () => {
   assert.equal(wholePath("shop", ""), "shop");
   assert.equal(wholePath("~/x", ""), "~/x");
+  assert.equal(wholePath("~", ""), "~");
+  assert.equal(wholePath("~", "/home/me"), "/home/me");
 });
 
 test("the context is full by the part of its limit, if there is one", () => {

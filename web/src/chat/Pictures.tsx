@@ -46,7 +46,7 @@ export function usePictures(): Attachments {
     trouble.value = null;
     for (const file of [...given]) {
       try {
-        if (images.value.length + files.value.length >= MOST_FILES) throw new Unfit(t("compose.too_many", { count: MOST_FILES }));
+        if (images.value.length + files.value.length >= MOST_FILES) throw new Unfit(t("compose.too_many", { most: MOST_FILES }));
         if (TYPES.includes(file.type)) images.value = [...images.value, await picture(file)];
         else files.value = [...files.value, await textFile(file, files.value)];
       } catch (error) {

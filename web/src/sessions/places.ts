@@ -53,7 +53,8 @@ export function partsOf(text: string, home: string): { path: string; q: string }
 /** What is sent to the hub: without the slash at the end, and without `~`. */
 export function wholePath(text: string, home: string): string {
   // The hub knows projects by their names, and says so if there is none.
-  if (!text.includes("/")) return text.trim();
-  const { path, q } = partsOf(text.trim(), home);
+  const plain = text.trim();
+  if (!isPath(plain) || (plain === "~" && !home)) return plain;
+  const { path, q } = partsOf(plain, home);
   return q ? `${path === "/" ? "" : path}/${q}` : path;
 }
