@@ -16,7 +16,7 @@ function twins(): Plugin {
         const file = join(PAGE, path);
         if (!TEXTUAL.test(file) || !statSync(file).isFile()) continue;
         const whole = readFileSync(file);
-        writeFileSync(`${file}.br`, brotliCompressSync(whole, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
+        writeFileSync(`${file}.br`, brotliCompressSync(whole, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }));
         writeFileSync(`${file}.gz`, gzipSync(whole, { level: 9 }));
       }
     },

@@ -101,7 +101,8 @@ async def served(
     """A hub on any free port, for at most this many seconds."""
     state = tmp / "state"
     settings.setdefault("page", tmp / "no page")
-    service = ServeConfig(state, Path("/bin/false"), settings.pop("environment", {}), port=0, **settings)
+    program = settings.pop("program", Path("/bin/false"))
+    service = ServeConfig(state, program, settings.pop("environment", {}), port=0, **settings)
     async with asyncio.timeout(seconds), serving(service, streams) as up:
         yield Served(up, state, await up.new_link())
 

@@ -15,6 +15,7 @@ from handraise.api.requests import LEAST, is_accepted
 GZIP = {"accept-encoding": "gzip"}
 PLAIN = {"accept-encoding": "identity"}
 SQUEEZED = {
+    "/api/abilities",
     "/api/asks",
     "/api/asks/{id}",
     "/api/audit",

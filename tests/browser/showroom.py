@@ -7,6 +7,7 @@ from typing import Any
 
 from browser.talk import LONG, TITLE, conversation
 from browser.wares import BRANCH, DATABASE, DOCS, EDIT, FORM, NOW, NPM_TEST, PAY, PLAN, SHOP, ago
+from handraise.model.abilities import Abilities, ModelChoice, SlashCommand
 from handraise.model.actors import Actor, ByRule, Person
 from handraise.model.answers import Allow, Deny
 from handraise.model.asks import Answered, Ask, Body, Expired, Form, Origin, Permission, Plan, Settlement
@@ -14,6 +15,7 @@ from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
 from handraise.model.sessions import Ended, Phase, Session
 from handraise.serving.serve import RunningHub
+from handraise.session import abilities
 from handraise.store.changes import Change, DeliverAsk, OpenAsk, SaveProject, SaveSession, SettleAsk
 
 BYPASS = "s_bypass"
@@ -33,6 +35,21 @@ _RULES = (
 )
 
 
+_OFFERED = Abilities(
+    (
+        SlashCommand("compact", "Clear the conversation, but keep a summary of it", "[what to keep]"),
+        SlashCommand("context", "Show what is in the context"),
+        SlashCommand("review", "Review a pull request", "[number]"),
+        SlashCommand("release:notes", "Write the release notes of this project"),
+    ),
+    (
+        ModelChoice("opus", "Opus", "Best for everyday, complex tasks"),
+        ModelChoice("sonnet", "Sonnet", "Efficient for routine tasks"),
+        ModelChoice("haiku", "Haiku", "Fastest for quick answers"),
+    ),
+)
+
+
 class Showroom:
     """Fills the store of a running hub. Everything is dated before `NOW`."""
 
@@ -43,6 +60,8 @@ class Showroom:
     async def fill(self) -> None:
         """All of it."""
         await self._up.hub.store.apply([*_projects(), *_sessions(), *self._open(), *conversation(self.settled)])
+        store = self._up.hub.store
+        await store.apply(abilities.saved(_OFFERED, store.machine, SHOP))
         made = [(await self._up.hub.desk.add_rule(rule)).id for rule in _RULES]
         await self._up.hub.store.apply([each for day in range(14) for each in self._day(day, made[0])])
 

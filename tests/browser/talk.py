@@ -23,6 +23,7 @@ from handraise.model.sessions import Say
 from handraise.store.changes import Change, PublishItems, QueueSay, TakeSay
 
 LONG = "s_long"
+_USED = {"input_tokens": 1200, "cache_read_input_tokens": 3_400_000, "output_tokens": 41_000}
 TITLE = "Make the limiter count right"
 ANN, OWNER = Person("ann"), Person("owner")
 CHOSEN = Choices((Choice(("PostgreSQL",)), Choice(("Orders", "Carts")), Choice((), "orders-2")))
@@ -53,7 +54,9 @@ def conversation(settled: Settled) -> Iterable[Change]:
     yield from _told(43, [Notice("warning", retry, "retry")])
     yield from settled(PUSH, LONG, 42, Answered(Deny("Never force. Open a pull request."), ANN, "telegram", ago(41)))
     yield from _told(40, [Text("Understood: no force. The tests pass, and a pull request is prepared.", "m4")])
-    yield from _told(39, [TurnEnded(1, 3.11, 842_000, {}, False, None, "", 1)])
+    yield from _told(
+        39, [TurnEnded(1, 3.11, 842_000, _USED, False, None, "", 1, context=172_000, context_limit=200_000)]
+    )
     yield from _said("s2", "Good. Now the same for the admin pages, please.", 6)
     yield from _told(5, [Text("Twelve places are left. I start with the ones that people see most.", "m5")])
     yield from _told(4, _action("grep", "tool", "Search limiter in admin/", "Grep", {"pattern": "limiter"}))

@@ -153,6 +153,10 @@ async def dialogs(page: Page) -> Walk:
     await page.keyboard.press("n")
     await dialog.get_by_role("combobox", name="Mode", exact=True).select_option("Never ask")
     yield "new session", "dialog"
+    await dialog.get_by_role("combobox", name="Directory").fill("/")
+    await expect(dialog.locator(".completions [role=option]").first).to_be_visible()
+    yield "directories", "dialog"
+    await page.keyboard.press("Escape")
     await page.keyboard.press("Escape")
     await expect(dialog).to_have_count(0)
 
@@ -173,13 +177,27 @@ async def chats(page: Page) -> Walk:
     await expect(page.locator(".menu-body")).to_be_visible()
     yield "menu", ".menu"
     await page.keyboard.press("Escape")
-    for act in ("Change model…", "Fork…", "Stop…"):
+    async for place in composer(page):
+        yield place
+    for act in ("Fork…", "Stop…"):
         await page.get_by_label("More actions").click()
         await page.get_by_role("button", name=act).click()
         await expect(dialog).to_be_visible()
         yield act, "dialog"
         await page.keyboard.press("Escape")
         await expect(dialog).to_have_count(0)
+
+
+async def composer(page: Page) -> Walk:
+    await page.locator("#say").fill("/")
+    await expect(page.get_by_role("option").first).to_be_visible()
+    yield "commands", "main"
+    await page.locator("#say").fill("")
+    for name in ("Mode:", "Model:", "Context"):
+        await page.get_by_role("button", name=name).click()
+        await expect(page.locator(".menu-body")).to_be_visible()
+        yield f"composer, {name}", ".menu"
+        await page.keyboard.press("Escape")
 
 
 async def sessions(page: Page) -> Walk:

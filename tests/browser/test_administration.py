@@ -41,10 +41,12 @@ async def test_a_projects_options_and_rules_hold_and_who_did_what_is_on_record(t
         main, alert = page.locator("main"), page.locator("main").get_by_role("alert")
         await expect(main.get_by_text("No projects yet.")).to_be_visible()
         await page.get_by_label("Absolute path of a directory").fill(f"{at.work}/nowhere")
+        await page.keyboard.press("Escape")
         with screen.trouble_expected():
             await page.get_by_role("button", name="Add project").click()
             await expect(alert).to_contain_text("nowhere")
         await page.get_by_label("Absolute path of a directory").fill(str(at.work))
+        await page.keyboard.press("Escape")
         await page.get_by_role("button", name="Add project").click()
         await expect(main.get_by_role("heading", name="work", exact=True)).to_be_visible()
         await expect(alert).to_have_count(0)

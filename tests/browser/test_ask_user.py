@@ -49,7 +49,9 @@ async def test_questions_stand_in_the_chat_and_each_becomes_a_line_once_it_is_an
         await expect(main.locator(".card")).to_contain_text("What name?")
         await expect(page.get_by_role("radio")).to_have_count(0)
         await main.locator(".card textarea").fill("Wren")
-        await send(page, "What name?", 3)
+        await expect(main.locator(".card[data-armed]")).to_have_count(1)
+        await page.keyboard.press("Enter")
+        await expect(lines.nth(2)).to_contain_text("Wren")
 
         text = "Heard User selected: SQLite / User selected: SQLite, Postgres and files / Wren."
         await expect(main.get_by_text(text)).to_be_visible()

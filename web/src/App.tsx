@@ -9,7 +9,7 @@ import { Icon, type IconName } from "./parts/Icons";
 import { Drafting, drafting } from "./rules/drafting";
 import { may, openAsks, standing } from "./store/desk";
 import { lastSession, pathOf, place } from "./store/place";
-import { NewSessionDialog, starting } from "./sessions/NewSession";
+import { Starting, starting } from "./sessions/starting";
 import { SessionsList } from "./sessions/SessionsList";
 import { Announcer, ConnectionSign, HubTrouble, NeverAsks, NoSandbox, NotUsed, TelegramTrouble, UnsafeClaude } from "./signs";
 import { t } from "./texts";
@@ -48,7 +48,7 @@ export function App() {
       {elsewhere.value > 0 && view === "session" && !narrow.value && <DrawerToggle open={drawer} />}
       <NotUsed />
       <Announcer />
-      {starting.value && <NewSessionDialog />}
+      {starting.value && <Starting />}
       {showKeys.value && <KeyList />}
       {drafting.value && <Drafting ask={drafting.value} />}
     </div>

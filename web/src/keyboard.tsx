@@ -9,7 +9,7 @@ import { chosen, current, go, place, reachable } from "./store/place";
 import { may, sessions } from "./store/desk";
 import { post } from "./store/http";
 import { awayOf } from "./store/machines";
-import { starting } from "./sessions/NewSession";
+import { starting } from "./sessions/starting";
 import { isOurs } from "./sessions/state";
 import { t } from "./texts";
 
@@ -34,8 +34,14 @@ export function watchKeyboard(): void {
     if (/^\p{L}$/u.test(event.key) && !MOVING.includes(event.key) && !isText(event.target)) letterAt = event.timeStamp;
     const handled = isHeard(event) && !(typing && isPartOfWord(event.key)) && take(event.key, event);
     if (handled) event.preventDefault();
+    if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing) leaveField(event.target);
     if (handled !== "card" && isTouch(event) && !isText(event.target) && !isOwn(event)) touchCurrent(event.timeStamp);
   });
+}
+
+/** Escape leaves every field, so that keys mean the page again. In a dialog, the browser closes the dialog. */
+function leaveField(target: EventTarget | null): void {
+  if (isText(target) && target instanceof HTMLElement && !target.closest("dialog")) target.blur();
 }
 
 /** Words typed outside a field do nothing, except that `d` still opens the reason. */
@@ -142,7 +148,11 @@ const KEYS = [
   ["1 – 9", "options"],
   ["0 / o", "own"],
   ["Enter", "send"],
+  ["Enter", "send_message"],
+  ["Shift Enter", "new_line"],
   ["Ctrl Enter", "send_text"],
+  ["/ or @", "complete"],
+  ["Up", "recall"],
   ["y / p", "plan"],
   ["g i / g s", "go"],
   ["n", "new"],
@@ -159,7 +169,7 @@ export function KeyList() {
       <table class="key-list">
         <tbody>
           {KEYS.map(([keys, text]) => (
-            <tr key={keys}>
+            <tr key={text}>
               <th scope="row">
                 <kbd>{keys}</kbd>
               </th>

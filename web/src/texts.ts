@@ -2,11 +2,12 @@
 import { signal } from "@preact/signals";
 // Texts that the hub does not send with each ask and action.
 import { choice, denial, kind, left, session, usage, waiting } from "../../src/handraise/texts/en/card.json";
+import compose from "../../src/handraise/texts/en/compose.json";
 import page from "../../src/handraise/texts/en/page.json";
 import type { TextKey, TextValues } from "./generated/texts";
 import { Catalogue, type Messages } from "./messages";
 
-const catalogue = new Catalogue({ page, card: { choice, denial, kind, left, session, usage, waiting } });
+const catalogue = new Catalogue({ page, compose, card: { choice, denial, kind, left, session, usage, waiting } });
 
 /** The current language. The page is redrawn when it changes. */
 export const language = signal("en");

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from handraise.texts import t
 
-_INSTALL = "npm install -g @anthropic-ai/claude-code"
-_BUNDLED = "pip install 'handraise[claude]'"
+INSTALL = "npm install -g @anthropic-ai/claude-code"
+BUNDLED = "pip install 'handraise[claude]'"
 
 
 class ClaudeMissing(Exception):
@@ -18,7 +18,7 @@ class ClaudeMissing(Exception):
 
     def __init__(self, problem: str) -> None:
         self.problem = problem
-        self.advice = t("doctor.claude.install", install=_INSTALL, bundled=_BUNDLED)
+        self.advice = t("doctor.claude.install", install=INSTALL, bundled=BUNDLED)
         super().__init__(f"{problem} {self.advice}")
 
 

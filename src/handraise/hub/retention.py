@@ -17,7 +17,8 @@ from msgspec import Struct
 
 from handraise.hub.audit_file import AuditFile
 from handraise.model.sessions import Session
-from handraise.store.changes import Prune, PruneAudit
+from handraise.session import abilities
+from handraise.store.changes import Prune, PruneAudit, RemoveRecord
 from handraise.store.interface import Store, StoreError
 
 MIB = 1024 * 1024
@@ -97,6 +98,7 @@ class Retention:
         await self._prune_to_size()
         await self._move_audit()
         known = {session.id: session for session in await self._store.sessions()}
+        await self._forget_abilities(known.values())
         await asyncio.to_thread(self._remove_journals, known)
 
     async def _tidy_now_and_then(self) -> None:
@@ -155,6 +157,13 @@ class Retention:
             await asyncio.to_thread(self._audit.append, old)
             await self._store.apply([PruneAudit(old[-1].number)])
             await asyncio.sleep(_PAUSE)
+
+    async def _forget_abilities(self, sessions: Iterable[Session]) -> None:
+        """What Claude offers in directories that no session has any more."""
+        used = {abilities.key_of(each.machine or self._store.machine, each.directory) for each in sessions}
+        unused = [each for each in await self._store.records(abilities.KIND) if each not in used]
+        if unused:
+            await self._store.apply([RemoveRecord(abilities.KIND, each) for each in unused])
 
     def _remove_journals(self, known: Mapping[str, Session]) -> None:
         days = self._keep.days

@@ -61,6 +61,10 @@ class TurnEnded(Struct, frozen=True, tag_field="type", tag="turn.ended"):
     denials: int = 0
     interrupted: bool = False
     """A person ended it; not a failure, even though Claude sets `is_error`."""
+    context: int = 0
+    """How many tokens the conversation has by now. 0 if Claude doesn't say."""
+    context_limit: int = 0
+    """How many it may have. 0 if Claude doesn't say."""
 
 
 class Said(Struct, frozen=True, tag_field="type", tag="said"):

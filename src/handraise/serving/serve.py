@@ -8,8 +8,9 @@ import signal
 import ssl
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 from urllib.parse import quote
 
 from msgspec import Struct, field
@@ -18,6 +19,7 @@ from msgspec.structs import replace
 from handraise.api import tls
 from handraise.api.agents import AgentRoutes
 from handraise.api.app import WebApp
+from handraise.api.completing import CompletionRoutes
 from handraise.api.devices import DeviceRoutes
 from handraise.api.guard import OWNER, ApiGuard, TrustedProxy
 from handraise.api.hooks import HookRoutes
@@ -25,8 +27,9 @@ from handraise.api.login import LoginRoutes
 from handraise.api.long_requests import MOST, LongRequests
 from handraise.api.metrics import Metrics
 from handraise.api.pictures import Pictures
-from handraise.api.requests import Route
+from handraise.api.requests import ApiRequest, Route
 from handraise.api.server import Listener, listen_on_port, listen_on_socket
+from handraise.api.setup import HintName, SetupRoutes
 from handraise.api.static import StaticPage
 from handraise.api.stream import Streams
 from handraise.api.telegram import TelegramRoutes, TelegramState, UnreachableChat
@@ -34,10 +37,12 @@ from handraise.api.workspace import SyncRoutes
 from handraise.auth import Auth
 from handraise.client.state import usual_state_folder
 from handraise.desk.shared import LeaseKeeper
+from handraise.hub.file_finder import FileFinder
 from handraise.hub.hub import Hub, HubConfig, elapsed, hub
 from handraise.hub.retention import Retention, RetentionLimits
 from handraise.hub.shared import StoreRecords
 from handraise.model.actors import Person, TheHub
+from handraise.serving import setup
 from handraise.store.changes import SaveRecord
 from handraise.store.interface import Store, StoreError
 from handraise.surfaces.push.notifier import Notifier, PushConfig, SharedPush
@@ -151,6 +156,8 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         Pictures(opened.store).route(),
         *DeviceRoutes(notifier).routes(),
         *TelegramRoutes(lambda: _telegram_state(config, bot)).routes(),
+        *_completion(config, opened).routes(),
+        *_setup(config, opened, offer, notifier).routes(),
         *agent_routes.routes(),
         *hooks.routes(),
     )
@@ -252,6 +259,27 @@ def _app(
     )
     streams.trouble = lambda: opened.trouble
     return WebApp(guard, login, streams, page, more)
+
+
+def _completion(config: ServeConfig, opened: Hub) -> CompletionRoutes:
+    own = [config.state, *config.hidden, *([config.database.parent] if isinstance(config.database, Path) else [])]
+    files = FileFinder(config.state / "listing.git", elapsed, own)
+    return CompletionRoutes(opened.store, files, setup.own_directory(config.environment), own)
+
+
+def _setup(config: ServeConfig, opened: Hub, offer: HookOffer, notifier: Notifier) -> SetupRoutes:
+    async def is_done(hint: HintName, request: ApiRequest) -> bool:
+        match hint:
+            case "terminal":
+                return not offer.is_open
+            case "phone":
+                return bool(await notifier.devices(request.principal))
+            case "telegram":
+                return config.telegram is not None or bool(config.telegram_trouble)
+            case _:
+                assert_never(hint)
+
+    return SetupRoutes(opened.store, partial(setup.look, config.program, config.environment, config.limit), is_done)
 
 
 def _notifier(config: ServeConfig, opened: Hub, auth: Auth) -> Notifier:

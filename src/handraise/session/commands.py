@@ -6,6 +6,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from handraise.inbox.considering import Objection
+from handraise.model.abilities import Abilities
 from handraise.model.actors import Person
 from handraise.model.asks import Ask
 from handraise.model.audit import Entry
@@ -198,6 +199,12 @@ class Terminate(Struct, frozen=True):
     farewell: bytes
 
 
+class Learn(Struct, frozen=True):
+    """Store what Claude offers in this directory."""
+
+    abilities: Abilities
+
+
 class Alarm(Struct, frozen=True):
     """Something bypassed us: kill Claude and everything it started immediately, and record it in the audit log."""
 
@@ -219,5 +226,6 @@ Command = (
     | WakeMe
     | AnswerAgain
     | Terminate
+    | Learn
     | Alarm
 )

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from handraise.claude import versions
 from handraise.model.items import Notice, SessionEnded, TurnStarted
 from handraise.session import ending, phases, titles, translate
+from handraise.session.abilities import abilities_in
 from handraise.session.commands import (
     Alarm,
     AllowDenied,
@@ -21,6 +22,7 @@ from handraise.session.commands import (
     Fact,
     FrameReceived,
     Interrupt,
+    Learn,
     Park,
     ProcessEnded,
     ProcessStarted,
@@ -44,7 +46,7 @@ from handraise.session.pending import PendingRequests
 from handraise.session.phases import Event
 from handraise.session.reconciling import ABILITIES, INITIALIZE, Reconciliation
 from handraise.session.says import SayTracker
-from handraise.session.usage import limits_after
+from handraise.session.usage import context_limit, limits_after, tokens_in
 from handraise.texts import t
 from handraise.wire import frames
 from handraise.wire.connection import Connection
@@ -207,6 +209,7 @@ class SessionMachine:
                 memory.signed_out = False
                 texts = [block.text for block in message.content if isinstance(block, TextBlock)]
                 memory.last_text = "".join(texts)[:_TEXT_KEPT] or memory.last_text
+                memory.context = tokens_in(message.usage) or memory.context
             case frames.User(is_replay=True, uuid=str() as say):
                 commands += self._saying.received(say, now)
             case frames.User(message=user_message) if not isinstance(user_message.content, str):
@@ -274,7 +277,9 @@ class SessionMachine:
 
     def _turn_ends(self, result: frames.Result) -> list[Command]:
         memory = self.memory
+        memory.context_limit = context_limit(result.model_usage, memory.model) or memory.context_limit
         ended = translate.turn_ended(result, memory.turn, memory.last_text, memory.cost_run)
+        ended = replace(ended, context=memory.context, context_limit=memory.context_limit)
         if memory.signed_out and result.is_error and not ended.interrupted:
             own = ended.error or ended.result
             ended = replace(ended, error=translate.advice(self._program, memory.key_source, own), result="")
@@ -305,10 +310,10 @@ class SessionMachine:
 
     def _acknowledged(self, response: frames.Acknowledged, now: datetime) -> list[Command]:
         if response.request_id == HELLO:
-            return self._greeted()
+            return [*_learned(response), *self._greeted()]
         what, value = self.memory.wants.pop(response.request_id, ("", ""))
         if what == INITIALIZE:
-            return self._reconciliation.compare(response, now)
+            return [*_learned(response), *self._reconciliation.compare(response, now)]
         if what and response.subtype != "success":
             error = response.error or t("sessions.notice.no_reason")
             text = t("sessions.notice.wish_refused", what=what, value=value, error=error)
@@ -419,3 +424,9 @@ class SessionMachine:
 
     def _enter(self, event: Event) -> None:
         self.memory.phase = phases.after(self.memory.phase, event)
+
+
+def _learned(response: frames.Acknowledged) -> list[Command]:
+    """What Claude offers, from its answer to `initialize`."""
+    offered = abilities_in(response.response)
+    return [Learn(offered)] if offered is not None else []

@@ -115,6 +115,10 @@ class Memory(Struct, omit_defaults=True):
     """Where Claude got its API key, as it reports it."""
     usage: tuple[UsageLimit, ...] = ()
     """The usage limits of the account."""
+    context: int = 0
+    """How many tokens the last request of the conversation had, with its reply."""
+    context_limit: int = 0
+    """How many it may have; 0 if Claude hasn't said."""
     cooldown: Cooldown = Cooldown()
     unmoved: bool = False
     """Something was answered, and nothing has come from Claude since."""

@@ -67,6 +67,7 @@ def changes(session: str, wanted: Sequence[Command], raised: Iterable[Ask], now:
                 | commands.WakeMe()
                 | commands.AnswerAgain()
                 | commands.Terminate()
+                | commands.Learn()
             ):
                 pass
             case _:

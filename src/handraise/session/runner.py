@@ -19,7 +19,7 @@ from handraise.model.actors import TheHub
 from handraise.model.asks import Ask, Expired
 from handraise.model.items import Notice, SaidWithdrawn
 from handraise.model.sessions import Checkpoint, Session
-from handraise.session import commands, denials, reconciling, records
+from handraise.session import abilities, commands, denials, reconciling, records
 from handraise.session.commands import Command, Fact, Wish
 from handraise.session.machine import SessionMachine, WishRefused
 from handraise.session.previews import Previews
@@ -305,6 +305,9 @@ class Runner:
     def _changes(self, wanted: Sequence[Command], raised: Sequence[Ask]) -> list[Change]:
         now = self._clock()
         changes = records.changes(self.session.id, wanted, raised, now)
+        for command in wanted:
+            if isinstance(command, commands.Learn):
+                changes += abilities.saved(command.abilities, self._store.machine, self.session.directory)
         if any(isinstance(each, commands.Changed) for each in wanted):
             # Once, and last: this is the machine's memory after the whole batch.
             self.session = records.as_remembered(self.session, self._machine.memory, now)

@@ -1,4 +1,4 @@
-"""Reads the usage limits in `rate_limit_event` frames. Pure; odd values are left out."""
+"""Reads usage from frames: limits of the account, tokens of a conversation. Pure; odd values are left out."""
 
 import math
 from collections.abc import Sequence
@@ -10,6 +10,8 @@ from handraise.model.usage import UsageLimit
 _MOST = 8
 _LONGEST = 40
 _REJECTED = "rejected"
+_TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+_MANY = 10**12
 
 
 def limits_after(report: dict[str, Any], before: Sequence[UsageLimit]) -> tuple[UsageLimit, ...]:
@@ -21,6 +23,26 @@ def limits_after(report: dict[str, Any], before: Sequence[UsageLimit]) -> tuple[
             known |= _limit(name, window)
     known |= _limit(report.get("rateLimitType"), report)
     return tuple(known.values())[:_MOST]
+
+
+def tokens_in(usage: dict[str, Any] | None) -> int:
+    """How many tokens one request had, with its reply: that is how full the context is. 0 if it doesn't say."""
+    return sum(_count((usage or {}).get(each)) for each in _TOKENS)
+
+
+def context_limit(by_model: dict[str, Any] | None, model: str | None) -> int:
+    """How many tokens fit into the context of this model; 0 if Claude doesn't say.
+
+    Sub-agents may use other models: of an unknown one, the largest counts.
+    """
+    known = {
+        name: _count(each.get("contextWindow")) for name, each in (by_model or {}).items() if isinstance(each, dict)
+    }
+    return known.get(model or "") or max(known.values(), default=0)
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _MANY else 0
 
 
 def _limit(name: object, fields: dict[str, Any]) -> dict[str, UsageLimit]:

@@ -1,9 +1,12 @@
 /** Projects: directories, and what their sessions start with. */
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import type { Projects } from "../generated/api";
 import { Field, Select, SubmitForm, TextField } from "../parts/Form";
-import { may, projects } from "../store/desk";
+import { DirectoryPicker } from "../sessions/DirectoryPicker";
+import { wholePath } from "../sessions/places";
+import { otherDirectories, useOwnDirectory } from "../sessions/recent";
+import { may, projects, sessions } from "../store/desk";
 import { post } from "../store/http";
 import { byName, several } from "../store/machines";
 import { reveal } from "../text/reveal";
@@ -11,6 +14,9 @@ import { t } from "../texts";
 import { OneProject } from "./OneProject";
 import { Loading, Trouble, useResource } from "./read";
 import { TrustPanel } from "./TrustPanel";
+
+/** How many directories of earlier sessions are offered. */
+const RECENT = 8;
 
 export function ProjectsPage() {
   const reading = useResource<Projects>("/api/projects");
@@ -37,16 +43,17 @@ function AddProject({ add }: { add: (body: { path: string; name: string | null; 
   const path = useSignal("");
   const name = useSignal("");
   const machine = useSignal("");
+  const own = useOwnDirectory(undefined);
+  const known = useMemo(() => ({ projects: [], recent: otherDirectories().slice(0, RECENT), own: own.value, home: "" }), [own.value, sessions.value]);
+  const isHere = !machine.value || byName.value.find((each) => each.id === machine.value)?.here === true;
   const submit = async () => {
-    if (await add({ path: path.value.trim(), name: name.value.trim() || null, machine: machine.value || null })) path.value = name.value = "";
+    if (await add({ path: wholePath(path.value, ""), name: name.value.trim() || null, machine: machine.value || null })) path.value = name.value = "";
   };
   return (
     <SubmitForm class="panel stack" submit={submit}>
       <h2>{t("admin.projects.new")}</h2>
       <div class="two">
-        <Field label={t("page.new_session.path")}>
-          <TextField class="mono" required placeholder="/home/me/project" value={path.value} change={(text) => (path.value = text)} />
-        </Field>
+        <DirectoryPicker label={t("page.new_session.path")} text={path} choose={() => undefined} known={known} here={isHere} />
         <Field label={t("admin.name")} hint={t("page.form.optional")}>
           <TextField value={name.value} change={(text) => (name.value = text)} />
         </Field>

@@ -10,6 +10,7 @@ import { Unfolds } from "../parts/Folded";
 import { AwayNote } from "../parts/MachineName";
 import { Quoted } from "../parts/Quoted";
 import { may, sessionOf } from "../store/desk";
+import { hold, isHeld, release } from "../store/held";
 import { chosen, current } from "../store/place";
 import { sendAnswer, sending } from "../store/sending";
 import { answerAll, look, mates } from "../store/together";
@@ -31,7 +32,7 @@ import { Why } from "./Why";
 export function Card({ ask, where }: { ask: Ask; where: Where }) {
   const sent = useComputed(() => sending.value.get(ask.id)).value;
   const stage = stageOf(ask, sent);
-  const unfolded = useSignal(false);
+  const unfolded = useSignal(stage.is === "expired" && isHeld(ask.id));
   const isOpen = stage.is === "open" || stage.is === "sending" || stage.is === "queued" || stage.is === "sent";
   const wasOpen = useRef(isOpen);
   // A person who is writing an answer when the time runs out can finish it, and sees that it is late.
@@ -53,7 +54,12 @@ function Whole({ ask, stage, where, fold }: { ask: Ask; stage: Stage; where: Whe
       aria-labelledby={id}
       aria-current={isCurrent || undefined}
       ref={frame}
-      onFocusIn={() => (chosen.value = ask.id)}
+      onFocusIn={() => {
+        chosen.value = ask.id;
+        // Only while it is open: one that was already late stays in its own list.
+        if (stage.is === "open") hold(ask.id);
+      }}
+      onFocusOut={(event) => release(ask.id, event)}
     >
       <CardHead ask={ask} where={where} fold={fold} />
       <Headline ask={ask} id={id} />

@@ -1,5 +1,6 @@
 /** A question: one prompt at a time, options by number, free text, sent once each is answered. */
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { sendsMessage } from "../chat/sending";
 import type { AskOf, Prompt } from "../feed/model";
 import { SubmitForm } from "../parts/Form";
 import { useDraft } from "../store/drafts";
@@ -28,8 +29,11 @@ export function QuestionCard(props: QuestionProps) {
   const { prompts, at, prompt, go, send } = pages;
   useQuestionKeys(props, pages);
   const press = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
-    else leaveText(event);
+    const writes = event.target instanceof HTMLTextAreaElement;
+    if ((writes && sendsMessage(event)) || (event.key === "Enter" && (event.ctrlKey || event.metaKey))) {
+      event.preventDefault();
+      send();
+    } else leaveText(event);
   };
   return (
     <SubmitForm class="question" data-own data-fills submit={send} onKeyDown={press}>

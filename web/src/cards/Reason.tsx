@@ -1,6 +1,7 @@
 /** The text that goes with a refusal: Enter sends it, Escape goes back. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ComponentChildren } from "preact";
+import { sendsMessage } from "../chat/sending";
 import { SubmitForm } from "../parts/Form";
 
 interface ReasonProps {
@@ -19,7 +20,7 @@ export function Reason({ label, text, change, rows, send, leave, children }: Rea
   // Before the next letter arrives: what is typed after `d` is the reason.
   useLayoutEffect(() => field.current?.focus(), []);
   const press = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    if (sendsMessage(event)) {
       event.preventDefault();
       send();
     } else if (event.key === "Escape") leave();

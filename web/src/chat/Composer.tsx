@@ -13,15 +13,33 @@ import { explainError, get, post, Refused } from "../store/http";
 import { awayOf } from "../store/machines";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
+import { useCompletion } from "./completion";
+import { Foot } from "./Foot";
 import { PickPictures, Pictures, usePictures, type Attachments } from "./Pictures";
+import { sendsMessage } from "./sending";
+import { useRecall } from "./recalling";
+import { SessionDialog } from "./SessionDialog";
 
 export function Composer({ session, waiting }: { session: Session; waiting: readonly ItemOf<"said">[] }) {
   const [text, setText] = useDraft(`say.${session.id}`, "");
   const pictures = usePictures();
   const field = useRef<HTMLTextAreaElement>(null);
+  const dialog = useSignal(false);
   const { busy, trouble, send } = useSend(session, text, pictures, () => setText(""), field);
   const allowed = may(session.ended ? "admin" : "approver");
+  const completion = useCompletion(session, field, setText);
+  const recall = useRecall(session, field, text, setText);
+  const run = (work: Promise<unknown>) => {
+    trouble.value = null;
+    work.catch((error) => (trouble.value = explainError(error)));
+  };
   useEffect(() => grow(field.current), [text]);
+  const press = (event: KeyboardEvent) => {
+    if (event.isComposing || completion.press(event) || recall.press(event)) return;
+    if (!sendsMessage(event)) return;
+    event.preventDefault();
+    void send();
+  };
   return (
     <div class="composer" {...pictures.drop}>
       <NotDone session={session} />
@@ -29,6 +47,7 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
       <Alert text={trouble.value} />
       <Pictures pictures={pictures} />
       <SubmitForm class="say" submit={send}>
+        {completion.list}
         <PickPictures pictures={pictures} disabled={!allowed} />
         <textarea
           id="say"
@@ -39,13 +58,19 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
           value={text}
           disabled={!allowed}
           onPaste={pictures.paste}
-          onInput={(event) => setText(event.currentTarget.value)}
-          onKeyDown={(event) => sendOnEnter(event, send)}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            completion.typed();
+          }}
+          onKeyDown={press}
+          {...completion.attributes}
         />
-        <button type="submit" class="primary round" aria-label={t("page.chat.send")} title={t("page.chat.send")} disabled={!allowed || busy.value || (!text.trim() && !pictures.images.value.length)}>
+        <button type="submit" class="primary round" aria-label={t("page.chat.send")} title={t("page.chat.send")} disabled={!allowed || busy.value || (!text.trim() && !pictures.any)}>
           <Icon name="send" />
         </button>
       </SubmitForm>
+      <Foot session={session} run={run} anotherModel={() => (dialog.value = true)} />
+      {dialog.value && <SessionDialog name="model" session={session} run={run} close={() => (dialog.value = false)} />}
     </div>
   );
 }
@@ -56,8 +81,9 @@ function useSend(session: Session, text: string, pictures: Attachments, clear: (
   const busy = useSignal(false);
   const id = useRef<string | null>(null);
   const send = async () => {
+    if (busy.value || (!text.trim() && !pictures.any)) return;
     const images = pictures.encoded();
-    if (busy.value || (!text.trim() && !images.length)) return;
+    const say = pictures.withText(text);
     busy.value = true;
     trouble.value = null;
     // The same id for every attempt: a message that reached the hub without a confirmation is not sent twice.
@@ -65,10 +91,10 @@ function useSend(session: Session, text: string, pictures: Attachments, clear: (
     try {
       const path = `/api/sessions/${encodeURIComponent(session.id)}`;
       // A machine that is away resumes it when it returns, with this message.
-      if (session.ended && awayOf(session)) await post(`${path}/resume`, { say: text, images });
+      if (session.ended && awayOf(session)) await post(`${path}/resume`, { say, images });
       else {
         if (session.ended) await resume(path);
-        await post(`${path}/say`, { text, images, id: id.current });
+        await post(`${path}/say`, { text: say, images, id: id.current });
       }
       id.current = null;
       clear();
@@ -109,13 +135,6 @@ function grow(area: HTMLTextAreaElement | null): void {
   if (!area) return;
   area.style.height = "auto";
   area.style.height = `${Math.min(area.scrollHeight + 2, innerHeight * 0.4)}px`;
-}
-
-function sendOnEnter(event: KeyboardEvent, send: () => Promise<void>): void {
-  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-    event.preventDefault();
-    void send();
-  } else if (event.key === "Escape") (event.currentTarget as HTMLElement).blur();
 }
 
 /** If it was resumed meanwhile, by an unconfirmed attempt or by someone else, that is fine too. */

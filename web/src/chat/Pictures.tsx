@@ -1,7 +1,9 @@
-/** Images for a message: pasted, dropped or picked. */
+/** Images and text files for a message: pasted, dropped or picked. */
 import { useSignal, type Signal } from "@preact/signals";
 import { Icon } from "../parts/Icons";
+import { reveal } from "../text/reveal";
 import { t } from "../texts";
+import { LARGEST_ALL, LARGEST_FILE, MOST_FILES, safeName, sizeOf, textOf, withFiles, type TextFile } from "./files";
 
 interface Picture {
   media_type: string;
@@ -15,6 +17,11 @@ const LARGEST = 5 * 1024 * 1024;
 
 export interface Attachments {
   images: Signal<readonly Picture[]>;
+  files: Signal<readonly TextFile[]>;
+  /** Whether there is anything to send besides the text. */
+  any: boolean;
+  /** The message with its text files. */
+  withText: (text: string) => string;
   trouble: Signal<string | null>;
   add: (files: Iterable<File>) => void;
   clear: () => void;
@@ -33,32 +40,55 @@ interface DropTarget {
 
 export function usePictures(): Attachments {
   const images = useSignal<readonly Picture[]>([]);
+  const files = useSignal<readonly TextFile[]>([]);
   const trouble = useSignal<string | null>(null);
-  const add = (files: Iterable<File>) => {
+  const add = async (given: Iterable<File>) => {
     trouble.value = null;
-    for (const file of files) {
-      const problem = problemOf(file);
-      if (problem) trouble.value = problem;
-      else
-        read(file).then(
-          (picture) => (images.value = [...images.value, picture]),
-          () => (trouble.value = t("page.chat.image_unreadable")),
-        );
+    for (const file of [...given]) {
+      try {
+        if (images.value.length + files.value.length >= MOST_FILES) throw new Unfit(t("compose.too_many", { most: MOST_FILES }));
+        if (TYPES.includes(file.type)) images.value = [...images.value, await picture(file)];
+        else files.value = [...files.value, await textFile(file, files.value)];
+      } catch (error) {
+        trouble.value = error instanceof Unfit ? error.message : t("page.chat.image_unreadable");
+      }
     }
   };
   const paste = (event: ClipboardEvent) => {
-    const files = [...(event.clipboardData?.files ?? [])];
-    if (!files.length) return;
+    const given = [...(event.clipboardData?.files ?? [])];
+    if (!given.length) return;
     event.preventDefault();
-    add(files);
+    void add(given);
   };
-  const encoded = () => images.value.map(({ media_type, data }) => ({ media_type, data }));
-  return { images, trouble, add, clear: () => (images.value = []), encoded, paste, drop: useDrop(add) };
+  return {
+    images,
+    files,
+    any: images.value.length + files.value.length > 0,
+    trouble,
+    add: (given) => void add(given),
+    clear: () => (images.value = files.value = []),
+    encoded: () => images.value.map(({ media_type, data }) => ({ media_type, data })),
+    withText: (text) => withFiles(text, files.value, (name) => t("compose.attached", { name })),
+    paste,
+    drop: useDrop((given) => void add(given)),
+  };
 }
 
-function problemOf(file: File): string | null {
-  if (!TYPES.includes(file.type)) return t("page.chat.not_an_image");
-  return file.size > LARGEST ? t("page.chat.image_too_large") : null;
+/** Why a file can't be attached, as a sentence. */
+class Unfit extends Error {}
+
+async function picture(file: File): Promise<Picture> {
+  if (file.size > LARGEST) throw new Unfit(t("page.chat.image_too_large"));
+  return read(file);
+}
+
+async function textFile(file: File, others: readonly TextFile[]): Promise<TextFile> {
+  const name = safeName(file.name);
+  if (file.size > LARGEST_FILE) throw new Unfit(t("compose.file_too_large", { size: sizeOf(LARGEST_FILE), name }));
+  const text = textOf(await file.arrayBuffer());
+  if (text === null) throw new Unfit(t("compose.not_readable", { name }));
+  if (others.reduce((sum, each) => sum + each.text.length, text.length) > LARGEST_ALL) throw new Unfit(t("compose.all_too_large", { size: sizeOf(LARGEST_ALL) }));
+  return { name, text };
 }
 
 function useDrop(add: (files: Iterable<File>) => void): DropTarget {
@@ -78,16 +108,15 @@ function useDrop(add: (files: Iterable<File>) => void): DropTarget {
   };
 }
 
-/** A button that picks images from this machine. */
+/** A button that picks images and text files from this machine. */
 export function PickPictures({ pictures, disabled = false, children }: { pictures: Attachments; disabled?: boolean; children?: string }) {
   return (
-    <label class={children ? "attach worded" : "attach"} title={t("page.chat.attach")}>
-      <Icon name="image" />
-      {children ?? <span class="unseen">{t("page.chat.attach")}</span>}
+    <label class={children ? "attach worded" : "attach"} title={t("compose.attach")}>
+      <Icon name="attach" />
+      {children ?? <span class="unseen">{t("compose.attach")}</span>}
       <input
         type="file"
         class="unseen"
-        accept={TYPES.join(",")}
         multiple
         disabled={disabled}
         onChange={(event) => {
@@ -100,25 +129,39 @@ export function PickPictures({ pictures, disabled = false, children }: { picture
 }
 
 export function Pictures({ pictures }: { pictures: Attachments }) {
-  const { images, trouble } = pictures;
-  if (!images.value.length && !trouble.value) return null;
-  const remove = (at: number) => (images.value = images.value.filter((_, index) => index !== at));
+  const { images, files, trouble } = pictures;
+  if (!pictures.any && !trouble.value) return null;
+  const without = <T,>(list: readonly T[], at: number) => list.filter((_, index) => index !== at);
   return (
     <div class="pictures">
-      {images.value.map((picture, at) => (
+      {images.value.map((each, at) => (
         <figure key={at}>
-          <img src={picture.url} alt={picture.name} />
-          <button type="button" class="quiet" aria-label={t("page.chat.remove_image", { name: picture.name })} onClick={() => remove(at)}>
-            <Icon name="close" />
-          </button>
+          <img src={each.url} alt={each.name} />
+          <Remove name={each.name} act={() => (images.value = without(images.value, at))} />
         </figure>
+      ))}
+      {files.value.map((each, at) => (
+        <p key={at} class="text-file">
+          <Icon name="read" />
+          <span class="mono">{reveal(each.name)}</span>
+          <span class="quiet-text">{sizeOf(each.text.length)}</span>
+          <Remove name={each.name} act={() => (files.value = without(files.value, at))} />
+        </p>
       ))}
       {trouble.value && (
         <p class="trouble" role="alert">
-          {trouble.value}
+          {reveal(trouble.value)}
         </p>
       )}
     </div>
+  );
+}
+
+function Remove({ name, act }: { name: string; act: () => void }) {
+  return (
+    <button type="button" class="quiet" aria-label={t("compose.remove", { name })} onClick={act}>
+      <Icon name="close" />
+    </button>
   );
 }
 

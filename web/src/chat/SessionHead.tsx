@@ -6,7 +6,6 @@ import { Tick } from "../parts/Form";
 import { Icon } from "../parts/Icons";
 import { awayReason, MachineName } from "../parts/MachineName";
 import { Menu } from "../parts/Menu";
-import { ModeChoices } from "../sessions/modes";
 import { groupOf, isAlarm, isOurs, stateOf } from "../sessions/state";
 import { usageInWords } from "../sessions/usage";
 import { now } from "../store/clock";
@@ -105,7 +104,6 @@ function Actions({ session, dialog, run }: { session: Session; dialog: Signal<Di
   const away = awayReason(session);
   return (
     <div class="session-acts">
-      {isOurs(session) && !session.ended && <ModeSelect session={session} run={run} class="mode wide-only" />}
       {isOurs(session) && session.phase === "working" && (
         <button type="button" disabled={!may("approver") || away !== undefined} title={away ?? `${t("page.chat.interrupt")} (i)`} onClick={() => run(post(`${path}/interrupt`))}>
           <Icon name="pause" /> {t("page.chat.interrupt")}
@@ -120,7 +118,6 @@ function Actions({ session, dialog, run }: { session: Session; dialog: Signal<Di
         {(close) => (
           <MenuItems
             session={session}
-            run={run}
             choose={(name) => {
               close();
               dialog.value = name;
@@ -132,38 +129,15 @@ function Actions({ session, dialog, run }: { session: Session; dialog: Signal<Di
   );
 }
 
-function ModeSelect({ session, run, class: name }: { session: Session; run: Run; class: string }) {
-  const away = awayReason(session);
-  const change = (event: Event) => {
-    const select = event.currentTarget as HTMLSelectElement;
-    const mode = select.value;
-    // The page shows what the hub confirmed, not what was chosen.
-    select.value = session.mode;
-    run(post(`/api/sessions/${encodeURIComponent(session.id)}/mode`, { mode }));
-  };
-  return (
-    <select class={name} aria-label={t("page.mode.label")} value={session.mode} disabled={!may("admin") || away !== undefined} title={away} onChange={change}>
-      <ModeChoices and={session.mode} runs={session.phase !== "queued"} />
-    </select>
-  );
-}
-
-function MenuItems({ session, run, choose }: { session: Session; run: Run; choose: (name: DialogName) => void }) {
-  const away = awayReason(session);
-  const item = (name: DialogName, role: "approver" | "admin", tag = "quiet", reason?: string) => (
-    <button type="button" class={tag} disabled={!may(role) || reason !== undefined} title={reason} onClick={() => choose(name)}>
+function MenuItems({ session, choose }: { session: Session; choose: (name: "fork" | "rename" | "stop") => void }) {
+  const item = (name: "fork" | "rename" | "stop", role: "approver" | "admin", tag = "quiet") => (
+    <button type="button" class={tag} disabled={!may(role)} onClick={() => choose(name)}>
       {t(`page.chat.menu.${name}`)}
     </button>
   );
   return (
     <>
-      {isOurs(session) && !session.ended && (
-        <div class="phone-only field">
-          <ModeSelect session={session} run={run} class="mode" />
-        </div>
-      )}
       {isOurs(session) && item("rename", "approver")}
-      {isOurs(session) && !session.ended && item("model", "admin", "quiet", away)}
       {isOurs(session) && item("fork", "admin")}
       {isOurs(session) && !session.ended && item("stop", "admin", "quiet danger")}
       <Tick checked={everything.value} change={(checked) => (everything.value = checked)}>

@@ -4,8 +4,8 @@ import { Card } from "../cards/Card";
 import { Select } from "../parts/Form";
 import { Icon } from "../parts/Icons";
 import { Quoted } from "../parts/Quoted";
-import { askOf, justSettled, me, missedAsks, openAsks, ready, sessions } from "../store/desk";
-import { ask } from "../store/http";
+import { askOf, justSettled, missedAsks, openAsks, ready, sessions } from "../store/desk";
+import { heldAsk, withHeld } from "../store/held";
 import { byName, inboxMachine, isInInbox, machines, several } from "../store/machines";
 import { chosen, current, inboxAsks, pathOf, place } from "../store/place";
 import { connection } from "../store/stream";
@@ -14,12 +14,14 @@ import { isAlarm, stateOf } from "../sessions/state";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
 import { AskList } from "./AskList";
+import { FirstSession, Hints } from "./Welcome";
 
 const working = computed(() => [...sessions.value.values()].filter((session) => session.phase === "working" && !session.ended).length);
 
 export function Inbox() {
   const asks = inboxAsks.value;
-  const missed = missedAsks.value.filter(isInInbox);
+  const stays = heldAsk();
+  const missed = missedAsks.value.filter((ask) => isInInbox(ask) && ask !== stays);
   return (
     <main class="inbox scrolls" tabIndex={-1}>
       <div class="measure">
@@ -29,12 +31,12 @@ export function Inbox() {
           <MachineFilter />
         </header>
         <Alarms />
-        <AskList asks={asks} open={current.value} />
+        <AskList asks={withHeld(asks)} open={stays?.id ?? current.value} />
         <Dialogs />
-        {asks.length === 0 && openAsks.value.length > 0 && <NothingThere />}
-        {openAsks.value.length === 0 && !dialogs.value.length && <Nothing />}
+        {asks.length === 0 && !stays && openAsks.value.length > 0 && <NothingThere />}
+        {openAsks.value.length === 0 && !stays && !dialogs.value.length && <Nothing />}
         <JustNow />
-        <HookOffer />
+        {ready.value && openAsks.value.length === 0 && <Hints />}
         {missed.length > 0 && (
           <section class="over">
             <h2>{t("page.inbox.missed")}</h2>
@@ -158,32 +160,12 @@ export function Drawer() {
         <p class="needs-text">{t("page.inbox.waiting", { count: elsewhere.length })}</p>
       </header>
       <BatchNote />
-      <AskList asks={elsewhere} open={first?.id ?? null} />
+      <AskList asks={withHeld(elsewhere).filter((ask) => ask.session !== here)} open={heldAsk()?.id ?? first?.id ?? null} />
     </aside>
   );
 }
 
 /** Shown as empty only once that is known. */
-/** How sessions that people start themselves come in: one line, until it is done or dismissed. */
-function HookOffer() {
-  if (!me.value?.offers_hook) return null;
-  const dismiss = () =>
-    void ask("DELETE", "/api/hook-offer").then(
-      () => (me.value = me.value && { ...me.value, offers_hook: false }),
-      () => undefined,
-    );
-  return (
-    <p class="quiet-text hook-offer">
-      <span>
-        {t("page.inbox.hook_offer")} <code>handraise project sync</code>
-      </span>
-      <button type="button" class="quiet" onClick={dismiss}>
-        {t("page.inbox.hook_offer_dismiss")}
-      </button>
-    </p>
-  );
-}
-
 function Nothing() {
   const state = connection.value.state;
   if (state === "offline") return <p class="empty">{t("page.inbox.unknown")}</p>;
@@ -196,7 +178,7 @@ function Nothing() {
         <Icon name="check" />
       </span>
       <p class="nothing-title">{t("page.inbox.empty")}</p>
-      <p class="quiet-text">{working.value ? t("page.inbox.working", { count: working.value }) : t("page.inbox.none_working")}</p>
+      {sessions.value.size === 0 ? <FirstSession /> : <p class="quiet-text">{working.value ? t("page.inbox.working", { count: working.value }) : t("page.inbox.none_working")}</p>}
       {alive.length > 0 && (
         <ul>
           {alive.slice(0, 5).map((session) => (

@@ -3,10 +3,18 @@ import type { ComponentChildren, FormHTMLAttributes, InputHTMLAttributes, Select
 
 type FormProps = Omit<FormHTMLAttributes<HTMLFormElement>, "onSubmit"> & { submit: () => unknown };
 
-export function SubmitForm({ submit, children, ...rest }: FormProps) {
+/** Ctrl Enter sends from every field of it. */
+export function SubmitForm({ submit, children, onKeyDown, ...rest }: FormProps) {
   return (
     <form
       {...rest}
+      onKeyDown={(event) => {
+        if (onKeyDown) onKeyDown(event);
+        else if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.defaultPrevented) {
+          event.preventDefault();
+          event.currentTarget.requestSubmit();
+        }
+      }}
       onSubmit={(event) => {
         event.preventDefault();
         submit();

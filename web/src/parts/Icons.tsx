@@ -25,6 +25,8 @@ const PATHS = {
   pause: "M8 6v12M16 6v12",
   send: "M12 19V5M6 11l6-6 6 6",
   image: "M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.5 9.5v.1",
+  attach: "M19.5 11.5 12 19a5 5 0 0 1-7-7l8-8a3.3 3.3 0 0 1 4.7 4.7l-8 8a1.7 1.7 0 0 1-2.4-2.4L14 7.5",
+  folder: "M4 6h6l2 2h8v11H4z",
   down: "M6 9l6 6 6-6",
   right: "M9 6l6 6-6 6",
   check: "M5 13l4.5 4.5L19 7",

@@ -1,22 +1,23 @@
 /** A menu behind a button: closes on a choice, on Escape, or when the focus leaves. */
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { Icon, type IconName } from "./Icons";
 
 interface MenuProps {
   label: string;
-  icon: IconName;
+  /** What is on the button: an icon, or a text. */
+  icon?: IconName;
+  text?: ComponentChildren;
+  /** It opens upwards. */
+  up?: boolean;
   children: (close: () => void) => ComponentChildren;
 }
 
-export function Menu({ label, icon, children }: MenuProps) {
-  const open = useSignal(false);
-  const frame = useRef<HTMLDivElement>(null);
-  const button = useRef<HTMLButtonElement>(null);
-  const close = () => (open.value = false);
+/** Calls back when a person presses or focuses something outside of it. */
+export function useLeaving(frame: RefObject<HTMLElement | null>, open: boolean, close: () => void): void {
   useEffect(() => {
-    if (!open.value) return;
+    if (!open) return;
     const leave = (event: Event) => {
       if (event.target instanceof Node && !frame.current?.contains(event.target)) close();
     };
@@ -26,7 +27,15 @@ export function Menu({ label, icon, children }: MenuProps) {
       removeEventListener("pointerdown", leave);
       removeEventListener("focusin", leave);
     };
-  }, [open.value]);
+  }, [open]);
+}
+
+export function Menu({ label, icon, text, up = false, children }: MenuProps) {
+  const open = useSignal(false);
+  const frame = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const close = () => (open.value = false);
+  useLeaving(frame, open.value, close);
   return (
     <div
       class="menu"
@@ -38,10 +47,19 @@ export function Menu({ label, icon, children }: MenuProps) {
         button.current?.focus();
       }}
     >
-      <button type="button" class="quiet square" ref={button} aria-expanded={open.value} aria-label={label} title={label} onClick={() => (open.value = !open.value)}>
-        <Icon name={icon} />
+      <button
+        type="button"
+        class={icon ? "quiet square" : "quiet"}
+        ref={button}
+        aria-expanded={open.value}
+        aria-label={icon ? label : undefined}
+        title={label}
+        onClick={() => (open.value = !open.value)}
+      >
+        {icon && <Icon name={icon} />}
+        {text}
       </button>
-      {open.value && <div class="menu-body">{children(close)}</div>}
+      {open.value && <div class={up ? "menu-body up" : "menu-body"}>{children(close)}</div>}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 /** A dialog that asks for one text, and stays open until the hub has accepted it. */
 import { useSignal, type Signal } from "@preact/signals";
+import { sendsMessage } from "../chat/sending";
 import { explainError } from "../store/http";
 import { t } from "../texts";
 import { Alert } from "./Alert";
@@ -25,7 +26,7 @@ export function TextDialog({ title, hint, first = "", long = false, button, sugg
     <Dialog title={title} close={close}>
       <SubmitForm class="stack" submit={send}>
         {hint && <p>{hint}</p>}
-        {long ? <TextArea rows={4} {...common} /> : <TextField list={suggestions ? "choices" : undefined} {...common} />}
+        {long ? <TextArea rows={4} {...common} onKeyDown={(event) => sendsMessage(event) && submitNow(event)} /> : <TextField list={suggestions ? "choices" : undefined} {...common} />}
         {suggestions && <Suggestions id="choices" values={suggestions} />}
         <Alert text={trouble.value} />
         <div class="row-of-buttons">
@@ -39,6 +40,11 @@ export function TextDialog({ title, hint, first = "", long = false, button, sugg
       </SubmitForm>
     </Dialog>
   );
+}
+
+function submitNow(event: KeyboardEvent): void {
+  event.preventDefault();
+  (event.currentTarget as HTMLTextAreaElement).form?.requestSubmit();
 }
 
 function useSubmit(text: Signal<string>, submit: (text: string) => Promise<unknown>, close: () => void) {

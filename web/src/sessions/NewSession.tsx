@@ -1,25 +1,36 @@
 /** A new session: where, what to do, in which mode, with which model. */
-import { signal, useSignal, type Signal } from "@preact/signals";
+import { useSignal, type Signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { sendsMessage } from "../chat/sending";
 import { PickPictures, Pictures, usePictures, type Attachments } from "../chat/Pictures";
-import type { MachineSummary, Project, Session } from "../generated/api";
+import type { MachineSummary, ModelChoice, Session, Setup } from "../generated/api";
 import { Alert } from "../parts/Alert";
 import { Dialog } from "../parts/Dialog";
-import { Field, SubmitForm, Select, Suggestions, TextArea, TextField } from "../parts/Form";
+import { Field, SubmitForm, Select, TextArea, TextField } from "../parts/Form";
 import { projects, sessions } from "../store/desk";
 import { dropDraft, useDraft } from "../store/drafts";
-import { explainError, post } from "../store/http";
+import { ask, explainError, post } from "../store/http";
 import { byName, machineOf, placesOf, several } from "../store/machines";
 import { go, pathOf } from "../store/place";
 import { reveal } from "../text/reveal";
 import { t, textOr } from "../texts";
+import { abilitiesOf } from "./abilities";
+import { Checks, type Checking } from "./Checks";
+import { DirectoryPicker } from "./DirectoryPicker";
 import { MODELS, ModeChoices, NEVER_ASKS } from "./modes";
+import { wholePath, type KnownPlaces } from "./places";
+import { otherDirectories, useOwnDirectory } from "./recent";
+import { starting } from "./starting";
+import "./startTexts";
 
-export const starting = signal(false);
+/** How many directories of earlier sessions are offered. */
+const RECENT = 8;
 
 /** What is set before a session starts, besides its message. */
 interface SessionChoices {
-  /** A project's id, a directory, or nothing: then `path` says where. */
+  /** A project's ID or a directory that was chosen, or nothing: then `path` says where. */
   project: Signal<string>;
+  /** What is in the field. */
   path: Signal<string>;
   /** A machine's ID, `any`, or nothing: then it is decided by where the project is. */
   machine: Signal<string>;
@@ -27,39 +38,55 @@ interface SessionChoices {
   model: Signal<string>;
 }
 
+const IDEAS = ["explain", "test", "review"] as const;
+
 export function NewSessionDialog() {
+  const first = useMemo(() => sessions.peek().size === 0, []);
   const [prompt, setPrompt] = useDraft("new.say", "");
-  const choices: SessionChoices = { project: useSignal(projects.value[0]?.id ?? otherDirectories()[0] ?? ""), path: useSignal(""), machine: useSignal(""), mode: useSignal(""), model: useSignal("") };
+  const choices: SessionChoices = { project: useSignal(""), path: useSignal(""), machine: useSignal(""), mode: useSignal(""), model: useSignal("") };
   const pictures = usePictures();
-  const { busy, trouble, start } = useStart(prompt, choices, pictures);
+  const checking = useChecking(first);
+  const { busy, trouble, start } = useStart(prompt, choices, pictures, checking.found?.home ?? "");
   return (
-    <Dialog title={t("page.new_session.title")} close={() => (starting.value = false)}>
-      <SubmitForm
-        class="stack"
-        submit={start}
-        onKeyDown={(event) => {
-          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit();
-        }}
-        {...pictures.drop}
-      >
-        <PromptField prompt={prompt} setPrompt={setPrompt} pictures={pictures} />
-        <PlaceField choices={choices} />
+    <Dialog title={t(first ? "start.first_title" : "start.title")} close={() => (starting.value = false)}>
+      <SubmitForm class="stack" submit={start} {...pictures.drop}>
+        {first && <Checks checking={checking} />}
+        <PromptField prompt={prompt} setPrompt={setPrompt} pictures={pictures} send={start} />
+        {first && <Ideas choose={setPrompt} />}
+        <PlaceField choices={choices} setup={checking.found} />
         {several.value && <MachineField choices={choices} />}
         <ModeAndModel choices={choices} />
         <Alert text={trouble.value} />
         <div class="row-of-buttons">
           <button type="submit" class="primary" disabled={busy.value}>
-            {t("page.new_session.button")} <kbd aria-hidden="true">Ctrl Enter</kbd>
+            {t("start.button")} <kbd aria-hidden="true">Enter</kbd>
           </button>
-          <PickPictures pictures={pictures}>{t("page.chat.attach")}</PickPictures>
+          <PickPictures pictures={pictures}>{t("compose.attach")}</PickPictures>
         </div>
       </SubmitForm>
     </Dialog>
   );
 }
 
+/** Where things are on the hub's machine; before the first session, also whether Claude can work there. */
+function useChecking(first: boolean): Checking {
+  const found = useSignal<Setup | null>(null);
+  const trouble = useSignal<string | null>(null);
+  const again = async () => {
+    found.value = trouble.value = null;
+    try {
+      // Claude Code may take a while to say anything.
+      found.value = await ask<Setup>("GET", "/api/setup", undefined, 60_000);
+    } catch (error) {
+      trouble.value = explainError(error);
+    }
+  };
+  useEffect(() => void (first && again()), []);
+  return { found: found.value, trouble: trouble.value, again: () => void again() };
+}
+
 /** Starts it once, and goes there; or says why not. */
-function useStart(prompt: string, choices: SessionChoices, pictures: Attachments) {
+function useStart(prompt: string, choices: SessionChoices, pictures: Attachments, home: string) {
   const { project, path, mode, model } = choices;
   const trouble = useSignal<string | null>(null);
   const busy = useSignal(false);
@@ -68,9 +95,9 @@ function useStart(prompt: string, choices: SessionChoices, pictures: Attachments
     busy.value = true;
     trouble.value = null;
     try {
-      const where = project.value || path.value.trim();
+      const where = project.value || wholePath(path.value, home);
       const settings = { mode: mode.value || null, model: model.value.trim() || null, machine: several.value ? machineIn(choices) || null : null };
-      const session = await post<Session>("/api/sessions", { say: prompt, project: where, ...settings, images: pictures.encoded() });
+      const session = await post<Session>("/api/sessions", { say: pictures.withText(prompt), project: where, ...settings, images: pictures.encoded() });
       dropDraft("new.say");
       starting.value = false;
       go(pathOf({ view: "session", id: session.id }));
@@ -83,38 +110,74 @@ function useStart(prompt: string, choices: SessionChoices, pictures: Attachments
   return { busy, trouble, start };
 }
 
-function PromptField({ prompt, setPrompt, pictures }: { prompt: string; setPrompt: (text: string) => void; pictures: Attachments }) {
+interface PromptProps {
+  prompt: string;
+  setPrompt: (text: string) => void;
+  pictures: Attachments;
+  send: () => void;
+}
+
+function PromptField({ prompt, setPrompt, pictures, send }: PromptProps) {
   return (
     <>
-      <Field label={t("page.new_session.prompt")}>
-        <TextArea rows={5} required={!pictures.images.value.length} autofocus value={prompt} placeholder={t("page.new_session.prompt_hint")} onPaste={pictures.paste} change={setPrompt} />
+      <Field label={t("start.prompt")}>
+        <TextArea
+          rows={4}
+          required={!pictures.any}
+          autofocus
+          value={prompt}
+          placeholder={t("start.prompt_hint")}
+          onPaste={pictures.paste}
+          onKeyDown={(event) => sendsMessage(event) && submitFrom(event, send)}
+          change={setPrompt}
+        />
       </Field>
       <Pictures pictures={pictures} />
     </>
   );
 }
 
-function PlaceField({ choices: { project, path } }: { choices: SessionChoices }) {
-  const known = projects.value.map((each) => [each.id, labelOf(each)] as const);
-  const others = otherDirectories().map((each) => [each, reveal(each)] as const);
+/** With the browser's own check of the fields. */
+function submitFrom(event: KeyboardEvent, send: () => void): void {
+  event.preventDefault();
+  const form = (event.currentTarget as HTMLTextAreaElement).form;
+  if (form) form.requestSubmit();
+  else send();
+}
+
+function Ideas({ choose }: { choose: (text: string) => void }) {
   return (
-    <>
-      <Field label={t("page.new_session.project")}>
-        <Select value={project.value} change={(value) => (project.value = value)} options={[...known, ...others, ["", t("page.new_session.another_directory")]]} />
-      </Field>
-      {project.value === "" && (
-        <Field label={t("page.new_session.path")}>
-          <TextField class="mono" required value={path.value} placeholder="/home/me/project" change={(text) => (path.value = text)} />
-        </Field>
-      )}
-    </>
+    <p class="ideas">
+      <span class="quiet-text">{t("start.ideas.label")}</span>
+      {IDEAS.map((idea) => (
+        <button key={idea} type="button" onClick={() => choose(t(`start.ideas.${idea}`))}>
+          {t(`start.ideas.${idea}`)}
+        </button>
+      ))}
+    </p>
   );
 }
 
-/** A project's name, with its directory here or on the first machine that has one. */
-function labelOf(project: Project): string {
-  const path = project.path || project.elsewhere?.[0]?.path;
-  return path ? `${reveal(project.name)} (${reveal(path)})` : reveal(project.name);
+/** Known directories come from the page; the hub's own is asked for once. */
+function PlaceField({ choices: { project, path, machine }, setup }: { choices: SessionChoices; setup: Setup | null }) {
+  const own = useOwnDirectory(setup?.directory);
+  const known: KnownPlaces = useMemo(
+    () => ({
+      projects: projects.value.map((each) => ({ id: each.id, name: each.name, path: each.path || (each.elsewhere?.[0]?.path ?? "") })),
+      recent: otherDirectories().slice(0, RECENT),
+      own: own.value,
+      home: setup?.home ?? "",
+    }),
+    [projects.value, own.value, setup],
+  );
+  useEffect(() => {
+    if (path.value) return;
+    const first = known.projects[0];
+    project.value = first?.id ?? "";
+    path.value = (first ? first.path || first.name : undefined) ?? known.recent[0] ?? known.own;
+  }, [known]);
+  const elsewhere = several.value && machine.value !== "" && machine.value !== "any" && !byName.value.find((each) => each.id === machine.value)?.here;
+  return <DirectoryPicker label={t("start.place.label")} text={path} choose={(value) => (project.value = value)} known={known} here={!elsewhere} />;
 }
 
 function MachineField({ choices }: { choices: SessionChoices }) {
@@ -158,28 +221,46 @@ function machineIn(choices: SessionChoices): string {
   return online.find((each) => each.here)?.id ?? (any ? "any" : ((online[0] ?? found[0])?.id ?? ""));
 }
 
-function ModeAndModel({ choices: { mode, model } }: { choices: SessionChoices }) {
+function ModeAndModel({ choices: { mode, model, path } }: { choices: SessionChoices }) {
+  const own = useSignal(false);
+  const offered = abilitiesOf(`directory=${encodeURIComponent(path.value)}`).value?.models ?? [];
+  const detail = own.value ? null : offered.find((each) => each.value === model.value)?.description;
   return (
     <>
       <div class="two">
-        <Field label={t("page.new_session.mode")}>
+        <Field label={t("start.mode")}>
           <Select value={mode.value} change={(value) => (mode.value = value)}>
-            <option value="">{t("page.new_session.project_default")}</option>
+            <option value="">{t("start.project_default")}</option>
             <ModeChoices />
           </Select>
         </Field>
-        <Field label={t("page.new_session.model")}>
-          <TextField value={model.value} list="models" placeholder={t("page.new_session.project_default")} change={(text) => (model.value = text)} />
-          <Suggestions id="models" values={MODELS} />
+        <Field label={t("start.model")}>
+          <ModelSelect model={model} own={own} offered={offered} />
         </Field>
       </div>
+      {own.value && (
+        <Field label={t("start.own_model")}>
+          <TextField class="mono" required autofocus value={model.value} change={(text) => (model.value = text)} />
+        </Field>
+      )}
       {mode.value && <p class={mode.value === NEVER_ASKS ? "note trouble" : "note"}>{textOr(`page.mode.detail.${mode.value}`, "")}</p>}
+      {detail && <p class="note">{reveal(detail)}</p>}
     </>
   );
 }
 
-/** Where sessions without a project ran. */
-function otherDirectories(): string[] {
-  const known = projects.value.flatMap((project) => [project.path, ...(project.elsewhere ?? []).map((place) => place.path)]);
-  return [...new Set([...sessions.value.values()].map((session) => session.directory))].filter((each) => !known.includes(each));
+const OWN = "…";
+
+/** What Claude offers, and any other by its name. */
+function ModelSelect({ model, own, offered }: { model: Signal<string>; own: Signal<boolean>; offered: readonly ModelChoice[] }) {
+  const models = offered.length ? offered.map((each) => [each.value, reveal(each.name || each.value)] as const) : MODELS.map((each) => [each, each] as const);
+  const change = (value: string) => {
+    own.value = value === OWN;
+    model.value = value === OWN ? "" : value;
+  };
+  return (
+    <Select value={own.value ? OWN : model.value} change={change} options={[...models, [OWN, t("compose.another_model")]]}>
+      <option value="">{t("start.project_default")}</option>
+    </Select>
+  );
 }

@@ -11,13 +11,17 @@ export function modeName(mode: string): string {
   return textOr(`page.mode.name.${mode}`, reveal(mode));
 }
 
-/** As options of a select. `and` is the current mode, which may be another. A running session can't be switched to never ask: Claude refuses that. */
-export function ModeChoices({ and, runs = false }: { and?: string | null; runs?: boolean }) {
+/** The modes to choose from, with the current one, which may be another. A running session can't be switched to never ask: Claude refuses that. */
+export function modesFor(current: string | null | undefined, runs: boolean): string[] {
   const offered = runs ? MODES.filter((mode) => mode !== NEVER_ASKS) : MODES;
-  const all = and && !offered.includes(and) ? [...offered, and] : offered;
+  return current && !offered.includes(current) ? [...offered, current] : offered;
+}
+
+/** As options of a select. `and` is the current mode. */
+export function ModeChoices({ and, runs = false }: { and?: string | null; runs?: boolean }) {
   return (
     <>
-      {all.map((mode) => (
+      {modesFor(and, runs).map((mode) => (
         <option key={mode} value={mode}>
           {modeName(mode)}
         </option>
