@@ -1,6 +1,7 @@
 /** The sessions: those that need a person first, with the question itself as the row's text. */
 import { computed, signal, useComputed } from "@preact/signals";
 import type { Ask, Session } from "../feed/model";
+import { DangerMark } from "../parts/DangerMark";
 import { MachineName } from "../parts/MachineName";
 import { memo } from "../parts/memo";
 import { Quoted } from "../parts/Quoted";
@@ -92,6 +93,7 @@ const SessionRow = memo(({ session, group, asks }: { session: Session; group: Se
           </span>
           {first ? (
             <span class="session-line asks">
+              <DangerMark ask={first} />
               <Quoted text={first.card.headline} />
             </span>
           ) : session.dialog ? (
