@@ -1,5 +1,7 @@
 """Dangers in words: the same sentences on the card, in a terminal, in Telegram and in a notification."""
 
+from typing import get_args
+
 import pytest
 from msgspec.structs import replace
 
@@ -22,7 +24,7 @@ def dangerous(kind: DangerKind = "force_push", what: str = "git push -f") -> Per
     return replace(bash(what), dangers=(Danger(kind, what),))
 
 
-@pytest.mark.parametrize("kind", DangerKind.__args__)
+@pytest.mark.parametrize("kind", get_args(DangerKind))
 def test_every_kind_has_a_sentence(kind: DangerKind) -> None:
     assert "`rm x`" in dangers_in_words(dangerous(kind, "rm x"))[0]
 

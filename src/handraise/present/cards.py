@@ -8,7 +8,7 @@ from handraise.model.asks import Ask, Expired, Form, Permission, Question, dange
 from handraise.model.names import reveal
 from handraise.model.tools import names_of, tool_named
 from handraise.model.trust import Trust
-from handraise.present.actions import ToolTraits, traits_of
+from handraise.present.actions import ToolTraits, size_of_change, traits_of
 from handraise.present.choices import CardChoice, choices
 from handraise.present.dangers import dangers_in_words
 from handraise.present.evidence import Evidence, evidence, hides
@@ -43,6 +43,8 @@ class Card(Struct, frozen=True):
     """It can be allowed this once only, whatever rules there are or will be."""
     link: CardLink | None = None
     """What a person is asked to visit. It is never opened for them."""
+    size: str = ""
+    """How large a change to a file is, such as "+5 −1"."""
     dangers: tuple[str, ...] = ()
     """What to look at twice, in sentences, the worst first; they are in the evidence as well."""
 
@@ -60,6 +62,7 @@ def card_of(ask: Ask, directory: str | None) -> Card:
         traits_of(ask.body.tool) if isinstance(ask.body, Permission) else None,
         isinstance(ask.body, Permission) and terms_of(ask.body).is_strict,
         link_of(ask.body.url) if isinstance(ask.body, Form) and ask.body.url is not UNSET else None,
+        size_of_change(ask.body.tool, ask.body.input, ask.body.diff) if isinstance(ask.body, Permission) else "",
         dangers_in_words(ask.body),
     )
 

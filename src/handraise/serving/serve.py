@@ -43,6 +43,7 @@ from handraise.hub.retention import Retention, RetentionLimits
 from handraise.hub.shared import StoreRecords
 from handraise.model.actors import Person, TheHub
 from handraise.serving import setup
+from handraise.session.tool_pictures import ToolPictures
 from handraise.store.changes import SaveRecord
 from handraise.store.interface import Store, StoreError
 from handraise.surfaces.push.notifier import Notifier, PushConfig, SharedPush
@@ -153,7 +154,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     more = (
         metrics.route(),
         *workspaces.routes(),
-        Pictures(opened.store).route(),
+        *Pictures(opened.store, ToolPictures(config.state / "sessions")).routes(),
         *DeviceRoutes(notifier).routes(),
         *TelegramRoutes(lambda: _telegram_state(config, bot)).routes(),
         *_completion(config, opened).routes(),

@@ -3,6 +3,7 @@ import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Card } from "../cards/Card";
 import type { Instruction, ItemOf } from "../feed/model";
+import { isJoined } from "../feed/joining";
 import { isRead, isRetry, type TimelineEntry } from "../feed/timeline";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Markdown } from "../parts/Markdown";
@@ -15,6 +16,7 @@ import { reveal } from "../text/reveal";
 import { dollars, moment, span } from "../text/times";
 import { t, textOr } from "../texts";
 import { Action, Output, Reads } from "./Action";
+import { ShownPictures } from "./ShownPictures";
 
 /** Whether to show unrecognized messages too. */
 export const everything = signal(false);
@@ -58,13 +60,19 @@ const One = memo(({ entry }: { entry: TimelineEntry }) => {
     case "said":
       return <Message item={entry.item} />;
     case "text":
-      return <Markdown text={entry.item.text} />;
+      return entry.item.own ? (
+        <div class="own-text">
+          <Markdown text={entry.item.text} />
+        </div>
+      ) : (
+        <Markdown text={entry.item.text} />
+      );
     case "thinking":
       return <Thought text={entry.item.text} />;
     case "action":
       return <Action entry={entry} />;
     case "ask":
-      return <InlineCard id={entry.ask} />;
+      return <InlineCard id={entry.ask} joins={entry.joins} />;
     case "turn":
       return <TurnEnd item={entry.item} />;
     case "notice":
@@ -94,9 +102,9 @@ function begun({ run, sandbox }: ItemOf<"session.started">): string {
   return `${started} · ${sandbox === "off" || sandbox === "none" ? t("page.chat.no_sandbox") : t("page.chat.sandbox", { name: sandbox })}`;
 }
 
-function InlineCard({ id }: { id: string }) {
+function InlineCard({ id, joins }: { id: string; joins: boolean }) {
   const ask = askOf(id);
-  return ask ? <Card ask={ask} where="chat" /> : null;
+  return ask && !(joins && isJoined(ask)) ? <Card ask={ask} where="chat" /> : null;
 }
 
 export function Thought({ text }: { text: string }) {
@@ -111,26 +119,10 @@ function Message({ item }: { item: ItemOf<"said"> }) {
   return (
     <div class="said">
       <div class="said-text">{reveal(item.text)}</div>
-      {item.images > 0 && <SentPictures item={item} />}
+      {item.images > 0 && <ShownPictures session={item.session} of={`says/${encodeURIComponent(item.say)}`} count={item.images} />}
       <p class="said-by">
         {isMe(item.by) ? t("page.chat.you") : `${actorName(item.by)} · ${sourceName(item.source)}`} · {moment(item.at)}
       </p>
-    </div>
-  );
-}
-
-/** The images sent along; if they are gone, how many there were. */
-function SentPictures({ item }: { item: ItemOf<"said"> }) {
-  const gone = useSignal(false);
-  if (gone.value || item.session === null) return <p class="quiet-text">{t("page.chat.images", { count: item.images })}</p>;
-  const path = `/api/sessions/${encodeURIComponent(item.session)}/says/${encodeURIComponent(item.say)}/pictures`;
-  return (
-    <div class="shown-pictures">
-      {Array.from({ length: item.images }, (_, at) => (
-        <a key={at} href={`${path}/${at}`} target="_blank" rel="noopener">
-          <img src={`${path}/${at}`} alt={t("page.chat.image_alt", { number: at + 1 })} loading="lazy" onError={() => (gone.value = true)} />
-        </a>
-      ))}
     </div>
   );
 }

@@ -198,7 +198,7 @@ class Timeline(Struct):
             if content.text.startswith(self._growing[place].closed):
                 growing = self._growing.pop(place)
                 break
-        rest = growing.finish(content.text)
+        rest = growing.finish(_with_breaks(content.text) if content.own is True else content.text)
         return _words(rest, width) if rest.strip() else []
 
     def _nested(self, content: Text, parent: str, width: int) -> list[Line]:
@@ -300,6 +300,11 @@ def _duration(since: datetime, until: datetime) -> str:
     """How long something took, if that is worth showing."""
     length = until - since
     return f"{BETWEEN}{span(length)}" if length.total_seconds() >= 1 else ""
+
+
+def _with_breaks(text: str) -> str:
+    """Markdown that keeps its line breaks."""
+    return "\n".join(f"{row}  " if row.strip() else row for row in text.split("\n"))
 
 
 def _words(block: str, width: int) -> list[Line]:
