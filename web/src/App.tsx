@@ -7,6 +7,7 @@ import { KeyList, showKeys } from "./keyboard";
 import { LoginPage } from "./Login";
 import { Icon, type IconName } from "./parts/Icons";
 import { Drafting, drafting } from "./rules/drafting";
+import { Searching, searching } from "./search/searching";
 import { may, openAsks, standing } from "./store/desk";
 import { lastSession, pathOf, place } from "./store/place";
 import { Starting, starting } from "./sessions/starting";
@@ -51,6 +52,7 @@ export function App() {
       {starting.value && <Starting />}
       {showKeys.value && <KeyList />}
       {drafting.value && <Drafting ask={drafting.value} />}
+      {searching.value && <Searching wanted={searching.value} />}
     </div>
   );
 }

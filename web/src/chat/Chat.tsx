@@ -15,6 +15,7 @@ import { reveal } from "../text/reveal";
 import { t } from "../texts";
 import { Composer } from "./Composer";
 import { Block, Thought } from "./Entry";
+import { useJump } from "./jumping";
 import { useReading } from "./scrolling";
 import { SessionHead } from "./SessionHead";
 import { useWatching } from "./watching";
@@ -81,6 +82,7 @@ function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
   const first = blocks[0]?.[0]?.key;
   const away = reading.away.value;
 
+  useJump(session.id, talk, reading, frame);
   // History was inserted above what is being read: keep its position before anything is painted.
   useLayoutEffect(() => reading.settle(), [first]);
   useCountNews(talk, () => (news.value = reading.atEnd ? 0 : news.peek() + 1));

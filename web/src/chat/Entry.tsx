@@ -1,5 +1,5 @@
 /** One entry of a conversation: text, an action, a card, or a quiet line about what happened. */
-import { signal, useSignal } from "@preact/signals";
+import { signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Card } from "../cards/Card";
 import type { Instruction, ItemOf } from "../feed/model";
@@ -18,6 +18,9 @@ import { t, textOr } from "../texts";
 import { Action, Output, Reads } from "./Action";
 import { ShownPictures } from "./ShownPictures";
 
+/** The entry that a link leads to: it is drawn wherever it is. */
+export const shownEntry = signal<number | null>(null);
+
 /** Whether to show unrecognized messages too. */
 export const everything = signal(false);
 
@@ -29,6 +32,9 @@ export const Block = memo(({ entries, late }: { entries: readonly TimelineEntry[
   const drawn = useSignal(!late || entries.some(waits));
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => (drawn.value || !frame.current ? undefined : whenNear(frame.current, () => (drawn.value = true))), []);
+  useSignalEffect(() => {
+    if (entries.some((entry) => entry.key === shownEntry.value)) drawn.value = true;
+  });
   const tall = `${tallOf(entries)}px`;
   return (
     <div class={late ? "entries" : "entries end"} style={drawn.value ? { containIntrinsicHeight: `auto ${tall}` } : { height: tall }} ref={frame}>
@@ -52,7 +58,15 @@ function waits(entry: TimelineEntry): boolean {
 }
 
 export function Entries({ entries }: { entries: readonly TimelineEntry[] }) {
-  return <>{runsOf(entries).map((run) => (run.length > 1 ? <Reads key={`run-${run[0]?.key}`} run={run} /> : run.map((entry) => <One key={entry.key} entry={entry} />)))}</>;
+  return (
+    <>
+      {runsOf(entries).map((run) => (
+        <div key={run[0]?.key} data-at={run.map((entry) => entry.key).join(" ")}>
+          {run.length > 1 ? <Reads run={run} /> : run.map((entry) => <One key={entry.key} entry={entry} />)}
+        </div>
+      ))}
+    </>
+  );
 }
 
 const One = memo(({ entry }: { entry: TimelineEntry }) => {

@@ -38,6 +38,9 @@ const grouped = computed(() => {
   return found;
 });
 
+/** All sessions of the list, from top to bottom. */
+export const listed = computed(() => [...grouped.value.values()].flat());
+
 function since(session: Session): string {
   return openBySession.value.get(session.id)?.[0]?.opened_at ?? session.changed_at;
 }
