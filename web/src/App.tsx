@@ -32,6 +32,9 @@ export function App() {
   const drawer = elsewhere.value > 0 && !drawerHidden.value && !narrow.value;
   return (
     <div class={`page view-${view}${drawer ? " with-drawer" : elsewhere.value > 0 ? " drawer-hidden" : ""}`}>
+      <button type="button" class="skip" onClick={skip}>
+        {t("page.nav.skip")}
+      </button>
       {narrow.value && (
         <header class="strips">
           <HubTrouble />
@@ -55,6 +58,11 @@ export function App() {
       {searching.value && <Searching wanted={searching.value} />}
     </div>
   );
+}
+
+/** Past the list of sessions, to what the page is about. */
+function skip(): void {
+  document.querySelector("main")?.focus();
 }
 
 function DrawerToggle({ open }: { open: boolean }) {

@@ -8,7 +8,7 @@ import type { Preview, Session } from "../feed/model";
 import { may, openBySession, ready, sessionOf } from "../store/desk";
 import { post } from "../store/http";
 import { awayOf } from "../store/machines";
-import { connection } from "../store/stream";
+import { connection, withoutHub } from "../store/stream";
 import { conversation, loadOlder, type Conversation } from "../store/timelines";
 import { isOurs, neverAsks } from "../sessions/state";
 import { reveal } from "../text/reveal";
@@ -29,7 +29,7 @@ export function Chat({ id }: { id: string }) {
     return (
       <main class="chat" tabIndex={-1}>
         <h1 class="unseen">{t("page.nav.chat")}</h1>
-        <p class="empty">{ready.value ? t("page.chat.no_session") : connection.value.state === "offline" ? t("page.inbox.unknown") : t("page.loading")}</p>
+        <p class="empty">{ready.value ? t("page.chat.no_session") : connection.value.state === "offline" ? withoutHub() : t("page.loading")}</p>
       </main>
     );
   return <OpenChat key={id} session={session} />;

@@ -9,7 +9,7 @@ import { now } from "../store/clock";
 import { lastLines, openBySession, ready, sessions } from "../store/desk";
 import { awayOf } from "../store/machines";
 import { pathOf, place } from "../store/place";
-import { connection } from "../store/stream";
+import { connection, withoutHub } from "../store/stream";
 import { basename } from "../text/paths";
 import { reveal } from "../text/reveal";
 import { dollars, span } from "../text/times";
@@ -53,7 +53,9 @@ export function SessionsList() {
       {shown.map(([group, list]) => (
         <Section key={group} group={group} list={list} />
       ))}
-      {!shown.length && <p class="empty">{!ready.value ? t("page.loading") : sessions.value.size ? t("page.sessions.no_match") : t("page.sessions.none")}</p>}
+      {!shown.length && (
+        <p class="empty">{!ready.value ? (connection.value.state === "offline" ? withoutHub() : t("page.loading")) : sessions.value.size ? t("page.sessions.no_match") : t("page.sessions.none")}</p>
+      )}
     </nav>
   );
 }

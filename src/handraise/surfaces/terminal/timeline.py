@@ -327,6 +327,12 @@ def _ending(content: SessionEnded) -> str:
     return t("terminal.timeline.ended", how=ending_in_words(content.how), reason=one_line(content.reason))
 
 
+def unsent_text(text: str, width: int) -> list[Line]:
+    """Text that nobody can send any more: shown, since there is no composer that could keep it."""
+    rows = [row for each in evidence(text).strip("\n").split("\n") for row in fold(line(each), width - 4)]
+    return [line(GUTTER, ("class:warning", t("terminal.feed.unsent_text"))), *indent(rows, ("class:dim", "    "))]
+
+
 def settled_line(ask: Ask, settlement: Settlement, me: Person, directory: str | None = None) -> str:
     """How an ask really ended, on one line; "You" for what was done from this very terminal."""
     outcome = of_settlement(ask, settlement, directory)
