@@ -124,6 +124,13 @@ async def test_what_was_pruned_is_not_found(store: Store) -> None:
     assert [each.cursor for each in await found(store, "zebra")] == [2]
 
 
+async def test_what_is_shown_has_no_markdown_in_it(store: Store) -> None:
+    await store.apply([a_text("# A **zebra** in `a*b*c`\n- second", "s_1"), a_text("**", "s_1")])
+
+    assert [each.text for each in await found(store, "zebra")] == ["A zebra in a*b*c second"]
+    assert [each.text for each in await found(store, "**")] == ["**", "# A **zebra** in `a*b*c` - second"]
+
+
 async def test_hidden_characters_are_marked_in_what_is_shown(store: Store) -> None:
     await store.apply([a_text("a zebra \u202e here", "s_1")])
 

@@ -6,6 +6,7 @@ import { Drawer, Inbox } from "./inbox/Inbox";
 import { KeyList, showKeys } from "./keyboard";
 import { LoginPage } from "./Login";
 import { Icon, type IconName } from "./parts/Icons";
+import { narrow } from "./parts/narrow";
 import { Drafting, drafting } from "./rules/drafting";
 import { Searching, searching } from "./search/searching";
 import { may, openAsks, standing } from "./store/desk";
@@ -16,10 +17,6 @@ import { Announcer, ConnectionSign, HubTrouble, NeverAsks, NoSandbox, NotUsed, T
 import { t } from "./texts";
 
 const drawerHidden = signal(false);
-/** A phone: the list of sessions is its own page there. */
-const phone = matchMedia("(max-width: 45rem)");
-const narrow = signal(phone.matches);
-phone.addEventListener("change", () => (narrow.value = phone.matches));
 const elsewhere = computed(() => {
   const here = place.value;
   return here.view === "session" ? openAsks.value.filter((ask) => ask.session !== here.id).length : 0;

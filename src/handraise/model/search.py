@@ -22,6 +22,7 @@ from handraise.model.items import (
     Thinking,
 )
 from handraise.model.names import reveal
+from handraise.model.plain_line import plain_line
 from handraise.model.tools import tool_named
 
 LONGEST = 200
@@ -35,6 +36,8 @@ _PREFIXES = tuple(
 )
 """How the contents of items start that are searched; all others aren't read."""
 
+_WRITTEN = ("said", "text", "thinking", "request")
+"""What may be Markdown."""
 FoundKind = Literal["said", "text", "thinking", "action", "output", "request", "notice"]
 
 
@@ -83,7 +86,9 @@ def find_in(item: Item, query: Query) -> Found | None:
     searched = _searched(item.read())
     if searched is None or not query.fits(searched[1]):
         return None
-    return Found(item.cursor, item.session, item.at, searched[0], _snippet(searched[1], query))
+    kind, text = searched
+    plain = "\n".join(map(plain_line, text.split("\n"))) if kind in _WRITTEN else text
+    return Found(item.cursor, item.session, item.at, kind, _snippet(plain if query.fits(plain) else text, query))
 
 
 def find_in_all(items: Iterable[Item], query: Query) -> list[Found]:

@@ -6,11 +6,13 @@ from typing import Any
 from msgspec import Struct
 
 from handraise.model.items import ActionKind
+from handraise.model.plain_line import first_plain_line
 from handraise.model.tools import MCP, Change, ToolKind, tool_named
 from handraise.present.headlines import lines_of
 from handraise.texts import t
 
 _TITLE = 200
+_LONGEST = 2000
 _KINDS: dict[ToolKind, ActionKind] = {
     "shell": "command",
     "process": "command",
@@ -59,6 +61,8 @@ def name_action(tool_name: str, fields: Mapping[str, Any]) -> tuple[ActionKind, 
     kind = _KINDS.get(tool.kind, "tool")
     if tool.words:
         subject = tool.subject_of(fields).strip() or tool_name
+        if tool.kind == "agent":
+            subject = first_plain_line(subject[:_LONGEST]) or tool_name
         return kind, _short(t(f"card.action.tool.{tool.words}", subject=subject[: _TITLE + 1]))
     if tool_name.startswith(MCP):
         server, _, called = tool_name.removeprefix(MCP).partition("__")

@@ -89,7 +89,7 @@ function ActionTitle({ entry: { started, traits, denial }, directory }: { entry:
   return (
     <span class="action-title">
       {traits.verb && !denial && <span class="verb">{traits.verb} </span>}
-      {kind === "note" ? <span class="verb">{reveal(title)}</span> : <code>{reveal(nearby(subject ?? title, directory))}</code>}
+      {kind === "note" || traits.kind === "agent" ? <span class="verb">{reveal(title)}</span> : <code>{reveal(nearby(subject ?? title, directory))}</code>}
     </span>
   );
 }
