@@ -50,7 +50,7 @@ async def test_rules_are_made_from_cards_and_hold_from_the_next_time_on(tmp_path
         await page.keyboard.press("a")
 
         await expect(page.locator(".card .asked")).to_have_text("Run mkdir three?")
-        await expect(page.locator(".line-card").nth(1)).to_contain_text("A rule allowed touch two")
+        await expect(page.locator(".action", has_text="touch two")).to_contain_text("· allowed by a rule")
         await armed(page, "permission")
         dialog = await make_a_rule(page)
         await dialog.get_by_text("Deny", exact=True).click()

@@ -18,6 +18,12 @@ export function watchShell(): void {
   });
 }
 
+/** Where the browser can be told so, the hub's API doesn't even pass by here. */
+export function leaveAlone(event: ExtendableEvent): void {
+  const { addRoutes } = event as ExtendableEvent & { addRoutes?: (rules: object) => Promise<void> };
+  void addRoutes?.call(event, { condition: { urlPattern: new URLPattern({ pathname: "/api/*" }) }, source: "network" }).catch(() => undefined);
+}
+
 /** Keeps what the page starts with, before anyone needs it. */
 export async function keepShell(): Promise<void> {
   try {

@@ -1,7 +1,7 @@
 /** Works while no page is open: shows what the hub pushes, sends the answer, and shows its outcome. Keeps only the page's own files. */
 import { describe } from "../src/device";
 import { learnLanguage, t } from "./texts";
-import { keepShell, watchShell } from "./shell";
+import { keepShell, leaveAlone, watchShell } from "./shell";
 import { isDelivered, isMeant, readNotice, truth, type AskNotice, type Notice } from "./notices";
 
 declare const self: ServiceWorkerGlobalScope;
@@ -25,7 +25,10 @@ interface Shown {
   actions?: { action: string; title: string }[];
 }
 
-self.addEventListener("install", () => void self.skipWaiting());
+self.addEventListener("install", (event) => {
+  void self.skipWaiting();
+  leaveAlone(event);
+});
 self.addEventListener("activate", (event) => event.waitUntil(Promise.all([self.clients.claim(), keepShell()])));
 watchShell();
 self.addEventListener("push", (event) => event.waitUntil(receive(event.data)));

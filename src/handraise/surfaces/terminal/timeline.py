@@ -34,7 +34,7 @@ from handraise.model.items import (
 )
 from handraise.model.tools import names_of
 from handraise.model.usage import UsageLimit
-from handraise.present.actions import doing
+from handraise.present.actions import doing, size_of_change
 from handraise.present.denials import change_in_words
 from handraise.present.evidence import evidence_of_call
 from handraise.present.harmless import evidence, one_line, prose
@@ -255,7 +255,9 @@ class Timeline(Struct):
         duration = _duration(begun.since, at) if begun is not None else ""
         mark = ("class:good", "✓ ") if content.ok else ("class:danger", "✗ ")
         title = begun.title if begun is not None else content.title
-        first = cut(line(mark, inside, self._short(title), ("class:dim", duration)), width)
+        size = size_of_change(begun.tool, begun.input or {}) if begun is not None and content.ok else ""
+        facts = ("class:dim", f"{BETWEEN}{size}{duration}" if size else duration)
+        first = cut(line(mark, inside, self._short(title), facts), width)
         if content.ok:
             return [first]
         output = [each for each in evidence(content.output).split("\n") if each.strip()][:3]
