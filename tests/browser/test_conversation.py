@@ -90,8 +90,8 @@ async def commands_are_above_their_replies(page: Page, main: Locator) -> None:
     await page.keyboard.press("Enter")
     reply = main.locator(".own-text", has_text="Total cost:")
     await expect(reply).to_be_visible()
-    said = main.locator(".said", has_text="/cost")
-    boxes = [await each.bounding_box() for each in (said, reply)]
+    command = main.locator(".said", has_text="/cost")
+    boxes = [await each.bounding_box() for each in (command, reply)]
     assert boxes[0] is not None
     assert boxes[1] is not None
     assert boxes[0]["y"] < boxes[1]["y"]

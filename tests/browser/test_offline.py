@@ -34,8 +34,8 @@ async def test_the_shell_opens_without_the_hub_and_comes_back_with_it(tmp_path: 
             page = await screen.open(up)
             await expect(page.locator(".card.question")).to_be_visible()
             await page.wait_for_function(KEPT, timeout=30_000)
-            kept = await page.evaluate(KEPT)
-            assert [path for path in kept if not path.startswith("/assets/")] in (["/"], ["/", "/icon.svg"])
+            files = await page.evaluate(KEPT)
+            assert [path for path in files if not path.startswith("/assets/")] in (["/"], ["/", "/icon.svg"])
 
         screen.complaints.clear()
         await page.reload()

@@ -7,7 +7,7 @@ import pytest
 from handraise.model.actors import Person
 from handraise.model.asks import Permission, Plan
 from handraise.model.items import ActionEnded, ActionStarted, Content, Notice, SessionChanged, Text, Thinking
-from handraise.model.search import Found, read_query
+from handraise.model.search import SearchHit, read_query
 from handraise.model.sessions import Say
 from handraise.store.changes import OpenAsk, Prune, PublishItems, QueueSay
 from handraise.store.interface import Store
@@ -16,7 +16,7 @@ from store.examples import NOON, a_text, an_ask
 EVERYTHING = 2**60
 
 
-async def found(store: Store, text: str, session: str | None = None, **bounds: int) -> Sequence[Found]:
+async def found(store: Store, text: str, session: str | None = None, **bounds: int) -> Sequence[SearchHit]:
     where = {"after": 0, "before": EVERYTHING, **bounds}
     return await store.search(read_query(text), session=session, **where)
 

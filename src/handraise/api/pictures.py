@@ -2,13 +2,13 @@
 
 from base64 import b64decode
 from binascii import Error
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from starlette.responses import Response
 
 from handraise.api.requests import ApiRequest, Route
 from handraise.desk.interface import NotFound
-from handraise.session.tool_pictures import ToolPictures
 from handraise.store.interface import Store
 from handraise.texts import t
 
@@ -26,10 +26,14 @@ MOST = 16 * 1024 * 1024
 _STARTS = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff", "image/gif": b"GIF8", "image/webp": b"RIFF"}
 
 
+FindPicture = Callable[[str, str, int], Awaitable[dict[str, Any] | None]]
+"""An image by session, tool call and number, as Claude Code wrote it."""
+
+
 class Pictures:
     """Reads images from the messages in the store, and from the results in journals."""
 
-    def __init__(self, store: Store, of_tools: ToolPictures) -> None:
+    def __init__(self, store: Store, of_tools: FindPicture) -> None:
         self._store = store
         self._of_tools = of_tools
 
@@ -47,7 +51,7 @@ class Pictures:
         session = await self._store.session(request.path("id"))
         at = _number(request.path("number"))
         # The id is the store's: it can't lead out of the folder.
-        block = await self._of_tools.find(session.id, request.path("action"), at) if session is not None else None
+        block = await self._of_tools(session.id, request.path("action"), at) if session is not None else None
         if block is None:
             raise NotFound(t("error.image.missing"))
         return _shown(block)

@@ -42,7 +42,7 @@ from handraise.model.machines import Machine
 from handraise.model.names import BadName, NameKind, check_name
 from handraise.model.projects import Options, Project, innermost, places_of
 from handraise.model.rules import Rule
-from handraise.model.search import Found, SearchPage, read_query
+from handraise.model.search import SearchHit, SearchPage, read_query
 from handraise.model.sessions import Say, Session
 from handraise.model.trust import DirectoryTrust
 from handraise.session import machine
@@ -274,7 +274,7 @@ class LocalDesk:
         query = read_query(text)
         pruned, newest = await self._store.cursors()
         end = min(newest + 1, newest + 1 if before is None else before)
-        found: list[Found] = []
+        found: list[SearchHit] = []
         # Piece by piece, so that other reads come in between, and no search takes for ever.
         for _ in range(_MOST_SLICES if query.words else 0):
             start = max(pruned, end - 1 - _SLICE)

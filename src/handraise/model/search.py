@@ -57,7 +57,7 @@ class Query(Struct, frozen=True):
         return bool(self.words) and all(word in lowered for word in self.words)
 
 
-class Found(Struct, frozen=True):
+class SearchHit(Struct, frozen=True):
     """An item that was found. `text` is on one line around the first match, with nothing hidden in it."""
 
     cursor: int
@@ -70,7 +70,7 @@ class Found(Struct, frozen=True):
 class SearchPage(Struct, frozen=True):
     """Newest first. `next` is where to continue; None if everything was searched."""
 
-    found: tuple[Found, ...]
+    found: tuple[SearchHit, ...]
     next: int | None = None
 
 
@@ -79,7 +79,7 @@ def read_query(text: str) -> Query:
     return Query(tuple(dict.fromkeys(text[:LONGEST].lower().split()))[:MOST_WORDS])
 
 
-def find_in(item: Item, query: Query) -> Found | None:
+def find_in(item: Item, query: Query) -> SearchHit | None:
     """What was found in an item; None if it doesn't contain every word."""
     if not item.content.startswith(_PREFIXES):
         return None
@@ -88,10 +88,10 @@ def find_in(item: Item, query: Query) -> Found | None:
         return None
     kind, text = searched
     plain = "\n".join(map(plain_line, text.split("\n"))) if kind in _WRITTEN else text
-    return Found(item.cursor, item.session, item.at, kind, _snippet(plain if query.fits(plain) else text, query))
+    return SearchHit(item.cursor, item.session, item.at, kind, _snippet(plain if query.fits(plain) else text, query))
 
 
-def find_in_all(items: Iterable[Item], query: Query) -> list[Found]:
+def find_in_all(items: Iterable[Item], query: Query) -> list[SearchHit]:
     """What was found in each of these that contains every word."""
     return [found for item in items if (found := find_in(item, query)) is not None]
 

@@ -35,6 +35,7 @@ from handraise.api.stream import Streams
 from handraise.api.telegram import TelegramRoutes, TelegramState, UnreachableChat
 from handraise.api.workspace import SyncRoutes
 from handraise.auth import Auth
+from handraise.claude.tool_pictures import ToolPictures
 from handraise.client.state import usual_state_folder
 from handraise.desk.shared import LeaseKeeper
 from handraise.hub.file_finder import FileFinder
@@ -43,7 +44,6 @@ from handraise.hub.retention import Retention, RetentionLimits
 from handraise.hub.shared import StoreRecords
 from handraise.model.actors import Person, TheHub
 from handraise.serving import setup
-from handraise.session.tool_pictures import ToolPictures
 from handraise.store.changes import SaveRecord
 from handraise.store.interface import Store, StoreError
 from handraise.surfaces.push.notifier import Notifier, PushConfig, SharedPush
@@ -154,7 +154,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     more = (
         metrics.route(),
         *workspaces.routes(),
-        *Pictures(opened.store, ToolPictures(config.state / "sessions")).routes(),
+        *Pictures(opened.store, ToolPictures(config.state / "sessions").find).routes(),
         *DeviceRoutes(notifier).routes(),
         *TelegramRoutes(lambda: _telegram_state(config, bot)).routes(),
         *_completion(config, opened).routes(),

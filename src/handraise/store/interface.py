@@ -12,7 +12,7 @@ from handraise.model.items import Item, Preview
 from handraise.model.machines import Machine
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
-from handraise.model.search import Found, Query
+from handraise.model.search import Query, SearchHit
 from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
@@ -191,7 +191,7 @@ class Store(Protocol):
 
     async def search(
         self, query: Query, *, after: int, before: int, session: str | None = None, limit: int = 50
-    ) -> list[Found]:
+    ) -> list[SearchHit]:
         """What is found between two cursors, newest first."""
         ...
 

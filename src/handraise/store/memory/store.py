@@ -17,7 +17,7 @@ from handraise.model.items import Item, Preview
 from handraise.model.machines import Machine
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
-from handraise.model.search import Found, Query, find_in
+from handraise.model.search import Query, SearchHit, find_in
 from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
@@ -241,7 +241,7 @@ class MemoryStore:
 
     async def search(
         self, query: Query, *, after: int, before: int, session: str | None = None, limit: int = 50
-    ) -> list[Found]:
+    ) -> list[SearchHit]:
         items = reversed(self._contents().items.values())
         here = (item for item in items if after < item.cursor < before and session in (None, item.session))
         return list(islice((found for item in here if (found := find_in(item, query)) is not None), limit))

@@ -15,7 +15,7 @@ from handraise.model.items import AskOpened, AskSettled, Item
 from handraise.model.machines import Machine, Place
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
-from handraise.model.search import Found, Query, find_in_all
+from handraise.model.search import Query, SearchHit, find_in_all
 from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
@@ -125,9 +125,9 @@ class PostgresReader:
         whole = await self._whole(rows, _ITEM_COLUMNS)
         return [read_item(row) for row in (reversed(whole) if after is None else whole)]
 
-    async def search(self, query: Query, after: int, before: int, session: str | None, limit: int) -> list[Found]:
+    async def search(self, query: Query, after: int, before: int, session: str | None, limit: int) -> list[SearchHit]:
         statement = "search" if session is None else "session_search"
-        found: list[Found] = []
+        found: list[SearchHit] = []
         while len(found) < limit:
             bounds = {"after": after, "before": before, "session": session, "limit": CANDIDATES}
             rows = await self._rows(statement, **bounds, **patterns_of(query))

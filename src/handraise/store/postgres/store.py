@@ -15,7 +15,7 @@ from handraise.model.items import Item, Preview
 from handraise.model.machines import LEASE, Machine
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
-from handraise.model.search import Found, Query
+from handraise.model.search import Query, SearchHit
 from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
@@ -225,7 +225,7 @@ class PostgresStore:
 
     async def search(
         self, query: Query, *, after: int, before: int, session: str | None = None, limit: int = 50
-    ) -> list[Found]:
+    ) -> list[SearchHit]:
         return await self._ask(lambda reader: reader.search(query, after, before, session, limit))
 
     async def cursors(self) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from handraise.model.items import Item
 from handraise.model.machines import Machine
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
-from handraise.model.search import Found, Query, find_in_all
+from handraise.model.search import Query, SearchHit, find_in_all
 from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
@@ -114,9 +114,9 @@ class Reader:
         rows = self._rows(statement, after=after, before=end, session=session, limit=limit)
         return [read_item(self._texts.whole_item(row)) for row in (reversed(rows) if after is None else rows)]
 
-    def search(self, query: Query, after: int, before: int, session: str | None, limit: int) -> list[Found]:
+    def search(self, query: Query, after: int, before: int, session: str | None, limit: int) -> list[SearchHit]:
         statement = "search" if session is None else "session_search"
-        found: list[Found] = []
+        found: list[SearchHit] = []
         while len(found) < limit:
             bounds = {"after": after, "before": before, "session": session, "limit": CANDIDATES}
             rows = self._rows(statement, **bounds, **patterns_of(query))

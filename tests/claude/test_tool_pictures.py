@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handraise.session.tool_pictures import ToolPictures
+from handraise.claude.tool_pictures import ToolPictures
 
 GIF = {"type": "image", "source": {"type": "base64", "media_type": "image/gif", "data": "R0lGODlh"}}
 TEXT = {"type": "text", "text": "A chart."}

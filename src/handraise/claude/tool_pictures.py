@@ -15,16 +15,16 @@ _MOST_MENTIONS = 64
 """In how many lines a tool call is looked for: its request and its checks mention it, too."""
 
 
-class _Message(Struct):
+class _ResultMessage(Struct):
     content: str | list[Any] = ""
 
 
-class _Line(Struct):
-    message: _Message | None = None
+class _JournalLine(Struct):
+    message: _ResultMessage | None = None
     type: str = ""
 
 
-_LINE = msgspec.json.Decoder(_Line)
+_LINE = msgspec.json.Decoder(_JournalLine)
 
 
 class ToolPictures:
