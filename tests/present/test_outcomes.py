@@ -127,6 +127,7 @@ def test_backquotes_in_a_persons_words_are_never_taken_for_ours(body: Body, answ
         (Allow("session"), "allowed for this session"),
         (Allow("always"), "allowed for this project"),
         (Allow(input={"command": "ls"}), "allowed (edited)"),
+        (Allow(suggestions=(0,)), "allowed, with Claude's suggestion"),
     ],
 )
 def test_what_was_allowed_is_said_briefly_behind_the_action(answer: Allow, brief: str) -> None:

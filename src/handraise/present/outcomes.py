@@ -86,9 +86,8 @@ def _same(text: str) -> CardOutcome:
 def _answered(ask: Ask, answer: Answer, who: str, side: _Side, directory: str | None) -> str:
     line = t(f"card.outcome.{side}.{_verb(ask, answer)}", who=who, what=_what(ask, answer, directory))
     match answer:
-        case Allow(input=changed, suggestions=suggestions):
-            line = t("card.outcome.edited", outcome=line) if changed is not None else line
-            return t("card.outcome.suggested", outcome=line) if suggestions else line
+        case Allow():
+            return _noted(line, answer)
         case Approve(plan=str()):
             return t("card.outcome.edited", outcome=line)
         case Deny(message=message) | Revise(message=message) if message.strip():
@@ -106,11 +105,13 @@ def _briefs(answer: Answer, by: Actor) -> tuple[str, str]:
     if not isinstance(by, Person):
         theirs = t("card.outcome.brief.rule") if isinstance(by, ByRule) else theirs
         return theirs, theirs
-    both = theirs, t(f"card.outcome.brief.yours.{answer.scope}")
-    if answer.input is None:
-        return both
-    edited = [t("card.outcome.edited", outcome=each) for each in both]
-    return edited[0], edited[1]
+    return _noted(theirs, answer), _noted(t(f"card.outcome.brief.yours.{answer.scope}"), answer)
+
+
+def _noted(line: str, answer: Allow) -> str:
+    """With what was granted besides the call as it was."""
+    line = t("card.outcome.edited", outcome=line) if answer.input is not None else line
+    return t("card.outcome.suggested", outcome=line) if answer.suggestions else line
 
 
 def _values(form: Form, content: Mapping[str, Any]) -> str:
