@@ -81,12 +81,12 @@ def size_of_change(tool_name: str, fields: Mapping[str, Any], diff: str | None =
     if diff:
         rows = diff.split("\n")
         counts = [sum(row.startswith(sign) for row in rows) for sign in "+-"]
-        return t("card.outcome.size.changed", added=counts[0], removed=counts[1])
+        return t("card.change_size.changed", added=counts[0], removed=counts[1])
     tool = tool_named(tool_name)
     match tool.change:
         case "whole":
             content = fields.get(tool.editable)
-            return t("card.outcome.size.whole", count=lines_of(content)) if isinstance(content, str) else ""
+            return t("card.change_size.whole", count=lines_of(content)) if isinstance(content, str) else ""
         case "replacement":
             return _replaced([fields])
         case "replacements":
@@ -104,7 +104,7 @@ def _replaced(edits: Sequence[object]) -> str:
             return ""
         counts = _changed_lines(before.split("\n"), after.split("\n"))
         added, removed = added + counts[0], removed + counts[1]
-    return t("card.outcome.size.changed", added=added, removed=removed) if edits else ""
+    return t("card.change_size.changed", added=added, removed=removed) if edits else ""
 
 
 def _changed_lines(before: list[str], after: list[str]) -> tuple[int, int]:

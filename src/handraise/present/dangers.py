@@ -14,7 +14,7 @@ def dangers_in_words(body: Body) -> tuple[str, ...]:
 
 def _sentence(danger: Danger) -> str:
     letters = ", ".join(
-        t("card.danger.letter", letter=letter, code=f"U+{ord(letter):04X}", like=like)
+        t("card.danger_letter", letter=letter, code=f"U+{ord(letter):04X}", like=like)
         for letter, like in lookalikes(danger.what)
     )
     return t(f"card.danger.{danger.kind}", what=quoted(danger.what), letters=letters)
