@@ -32,7 +32,8 @@ async def test_a_card_comes_with_every_ask(tmp_path: Path) -> None:
         assert [each["card"]["headline"] for each in listed] == ["Read `src/a.py`?", "Which?"]
         assert one["card"] == listed[0]["card"]
         assert one["card"]["risk"] == {"level": "low", "reason": ""}
-        assert answered["card"]["outcome"] == {"text": "a approver answered: A", "yours": "You answered: A"}
+        outcome = {"text": "a approver answered: A", "yours": "You answered: A", "brief": "", "yours_brief": ""}
+        assert answered["card"]["outcome"] == outcome
         assert answered["card"]["choices"] == []
         assert error_of(other)["ask"]["card"]["outcome"]["text"] == "a approver answered: A"
 

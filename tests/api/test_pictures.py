@@ -1,5 +1,6 @@
-"""Images sent with messages: served as images, and nothing else of the message."""
+"""Images sent with messages and returned by tools: served as images, and nothing else of either."""
 
+import json
 from base64 import b64encode
 from datetime import UTC, datetime
 from pathlib import Path
@@ -52,7 +53,9 @@ async def test_what_is_not_there_is_not_found(tmp_path: Path, path: str) -> None
         assert (refused.status_code, error_of(refused)["code"]) == (404, "not_found")
 
 
-@pytest.mark.parametrize("block", [picture("PHN2Zz4=", "image/svg+xml"), picture("not base64"), {"type": "image"}])
+@pytest.mark.parametrize(
+    "block", [picture("PHN2Zz4=", "image/svg+xml"), picture("not base64"), picture("PHN2Zz4="), {"type": "image"}]
+)
 async def test_what_is_no_picture_is_not_shown(tmp_path: Path, block: dict[str, Any]) -> None:
     async with served(tmp_path) as hub, hub.client("viewer") as client:
         await say(hub, block)
@@ -64,3 +67,21 @@ async def test_who_is_not_logged_in_sees_no_picture(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client() as client:
         await say(hub, picture(b64encode(PNG).decode()))
         assert (await client.get("/api/sessions/s_1/says/say-1/pictures/0")).status_code == 401
+
+
+async def test_a_picture_that_a_tool_returned_is_shown_from_the_journal(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client("viewer") as client, hub.client() as stranger:
+        await hub.session()
+        folder = hub.state / "sessions" / "s_1" / "1"
+        folder.mkdir(parents=True)
+        content = [picture(b64encode(PNG).decode()), picture("PHN2Zz4=", "image/svg+xml")]
+        block = {"type": "tool_result", "tool_use_id": "t_1", "content": content}
+        line = json.dumps({"type": "user", "message": {"content": [block]}}, separators=(",", ":"))
+        (folder / "out.ndjson").write_text(f"{line}\n")
+
+        shown = await client.get("/api/sessions/s_1/actions/t_1/pictures/0")
+        assert (shown.status_code, shown.content, shown.headers["content-type"]) == (200, PNG, "image/png")
+        assert "sandbox" in ",".join(shown.headers.get_list("content-security-policy"))
+        for path in ("s_1/actions/t_1/pictures/1", "s_1/actions/t_2/pictures/0", "s_9/actions/t_1/pictures/0"):
+            assert (await client.get(f"/api/sessions/{path}")).status_code == 404
+        assert (await stranger.get("/api/sessions/s_1/actions/t_1/pictures/0")).status_code == 401

@@ -51,7 +51,7 @@ async def private(page: Page, home: House, hub: Hub, api: BotApi, ana: Someone) 
         await shoot(page, "question", chat, ana)
 
         await there.press(question, "2. /healthz", "⬜️ 1. Uptime", "Done", "Send these answers")
-        plan = await chat.message("Claude has a plan.")
+        plan = await chat.message("Claude has a plan")
         await there.closed(question)
         forget(there, *chat.messages[:-2])
         await shoot(page, "plan", chat, ana)

@@ -44,7 +44,8 @@ async def test_the_whole_demo_by_keyboard_alone(tmp_path: Path) -> None:
         await page.keyboard.press("s")
         await page.locator("a.session").click()
         await expect(page.locator("main").get_by_text("all tests pass")).to_be_visible()
-        await expect(page.locator(".line-card.permission")).to_have_count(3)
+        await expect(page.locator(".line-card.permission")).to_have_count(0)
+        await expect(page.locator(".action-allowed")).to_have_text(["· you allowed"] * 3)
         await expect(page.locator(".line-card").first).to_contain_text("You answered: /healthz · Uptime")
         await expect(page.locator(".line-card").last).to_contain_text("delivered")
         assert "/healthz" in (at.work / "service.py").read_text()
@@ -111,11 +112,14 @@ async def test_two_browsers_answer_at_once_and_both_tell_the_truth(tmp_path: Pat
         with screen.trouble_expected():  # a refusal is a line in the browser's own console
             await one.keyboard.press("a")
             await two.keyboard.press("Enter")
-            for page in (one, two):
-                await expect(page.locator(".line-card").first).to_contain_text("delivered")
-        lines = [await page.locator(".line-card .line-text").first.inner_text() for page in (one, two)]
-        mine, theirs = sorted(lines, key=lambda line: not line.startswith("You "))
-        assert mine.removeprefix("You ") == theirs.removeprefix("owner ")
+            settled = [
+                page.locator(".line-card:has-text('delivered') .line-text, .action-allowed") for page in (one, two)
+            ]
+            for each in settled:
+                await expect(each).to_have_count(1)
+        lines = [(await each.inner_text()).removeprefix("· ") for each in settled]
+        mine, theirs = sorted(lines, key=lambda line: not line.lower().startswith("you "))
+        assert mine[len("You ") :] == theirs.removeprefix("owner ")
 
         await two.close()
         await expect(one.locator(".card .asked")).to_have_text("Run touch first?")
@@ -123,8 +127,8 @@ async def test_two_browsers_answer_at_once_and_both_tell_the_truth(tmp_path: Pat
         await expect(one.locator(".offer").first).to_contain_text("touch")
         await one.locator(".offer").first.click()
         await expect(one.locator("main").get_by_text("Both done.")).to_be_visible()
-        await expect(one.locator(".line-card").nth(1)).to_contain_text("for this session")
-        await expect(one.locator(".line-card").last).to_contain_text("A rule allowed")
+        await expect(one.locator(".action-allowed").last).to_have_text("· allowed by a rule")
+        await expect(one.get_by_text("· you allowed for this session")).to_be_visible()
         await one.goto(f"{up.base}/admin/rules")
         await one.get_by_role("button", name="Revoke").click()
         await one.get_by_role("button", name="Yes, revoke").click()

@@ -88,7 +88,7 @@ async def test_a_turn_is_told_with_all_that_claude_did(tmp_path: Path) -> None:
         reads = main.locator(".action", has_text="Read 2 files").first
         await unfold(reads)
         await unfold(reads.locator(".action", has_text="shot.gif"))
-        await expect(reads.get_by_text("1 image", exact=True)).to_be_visible()
+        await expect(reads.locator(".shown-pictures img")).to_have_js_property("naturalWidth", 1)
 
         inside = main.locator(".sub-agent")
         await expect(inside.locator("summary").first).to_contain_text("Sub-agent")

@@ -206,3 +206,26 @@ async def settled(hub: Served, page: Page, ask: str, answer: Answer) -> None:
     found = (await hub.up.hub.desk.ask(ask)).settlement
     assert isinstance(found, Answered)
     assert found.answer == answer
+
+
+async def test_keys_go_through_the_sessions_and_to_the_next_that_needs_someone(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        quiet = await hub.session(phase="idle")
+        for _ in range(2):
+            await hub.session(phase="working")
+        page = await screen.open(hub.up)
+        rows, title = page.locator("a.session"), page.locator("main h1")
+        await expect(rows).to_have_count(3)
+        names = await page.locator(".session-title").all_inner_texts()
+
+        # Without cards, j and k go through the sessions; J and K always do.
+        for key, name in (("j", names[0]), ("J", names[1]), ("j", names[2]), ("J", names[2]), ("K", names[1])):
+            await page.keyboard.press(key)
+            await expect(title).to_have_text(name)
+
+        await hub.ask(session=quiet.id)
+        await expect(page.locator(".group.needs-you a.session")).to_have_count(1)
+        await page.keyboard.press("u")
+        await expect(title).to_have_text(quiet.title)
+        await page.keyboard.press("J")
+        await expect(title).not_to_have_text(quiet.title)

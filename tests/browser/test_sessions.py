@@ -226,7 +226,7 @@ async def test_the_list_is_in_groups_and_is_searched_and_narrowed(tmp_path: Path
         await expect(groups).to_have_text(["Needs you 7", "Failed 2", "Working 6", "Idle 1", "Ended 3"])
         first = page.locator(".group.needs-you a.session").first
         await expect(first).to_contain_text("Move orders to PostgreSQL")
-        await expect(first).to_contain_text("Claude has a plan.")
+        await expect(first).to_contain_text("Claude has a plan: Move orders to PostgreSQL")
         await expect(rows.filter(has_text="Check the invoices")).to_contain_text("The API key was refused (401).")
         await expect(rows.filter(has_text="Draw the architecture")).to_contain_text("lost")
         await expect(rows.filter(has_text="Rename the customer table")).to_contain_text("no response from Claude for")

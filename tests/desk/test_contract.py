@@ -251,6 +251,19 @@ async def test_items_are_read_in_pages(room: DeskRoom) -> None:
     assert texts(await room.ana.items(after=0, limit=3)) == ["0", "1", "2"]
 
 
+async def test_what_was_said_is_found_again(room: DeskRoom) -> None:
+    for number in range(6):
+        await put_text(room.hub, f"Zebra & co {number}", "s_1" if number % 2 else "s_2")
+
+    page = await room.ana.search("co zebra", limit=2)
+    assert [each.text for each in page.found] == ["Zebra & co 5", "Zebra & co 4"]
+    assert (page.found[0].session, page.found[0].kind) == ("s_1", "text")
+    rest = await room.ana.search("co zebra", before=page.next)
+    assert ([each.text[-1] for each in rest.found], rest.next) == (["3", "2", "1", "0"], None)
+    assert [each.text[-1] for each in (await room.ana.search("&", session="s_2")).found] == ["4", "2", "0"]
+    assert (await room.ana.search("  ")).found == ()
+
+
 async def test_a_place_that_is_gone_or_never_was_is_lost(room: DeskRoom) -> None:
     for number in range(5):
         await put_text(room.hub, str(number))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from handraise.model.tools import TOOLS
-from handraise.present.actions import ToolTraits, doing, name_action, traits_of
+from handraise.present.actions import ToolTraits, doing, name_action, size_of_change, traits_of
 
 
 @pytest.mark.parametrize(
@@ -82,3 +82,27 @@ def test_the_traits_of_a_tool_say_how_a_call_is_shown(tool: str, traits: ToolTra
 @pytest.mark.parametrize("tool", TOOLS)
 def test_every_tool_has_traits(tool: str) -> None:
     assert traits_of(tool).kind == TOOLS[tool].kind
+
+
+@pytest.mark.parametrize(
+    ("tool", "fields", "diff", "size"),
+    [
+        ("Write", {"content": "a\nb\n"}, None, "2 lines"),
+        ("Write", {"content": ""}, None, "0 lines"),
+        ("Write", {"content": "a\n"}, "@@ -1 +1,2 @@\n-x\n+a\n+b\n", "+2 −1"),
+        ("Edit", {"old_string": "a\nb\nc", "new_string": "a\nB\nB2\nc"}, None, "+2 −1"),
+        ("Edit", {"old_string": "a\nb", "new_string": "a\nb\nc"}, None, "+1 −0"),
+        ("Edit", {"old_string": "a", "new_string": ""}, None, "+0 −1"),
+        (
+            "MultiEdit",
+            {"edits": [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d\ne"}]},
+            None,
+            "+3 −2",
+        ),
+        ("Edit", {"old_string": 3}, None, ""),
+        ("MultiEdit", {"edits": ["x"]}, None, ""),
+        ("Bash", {"command": "ls"}, None, ""),
+    ],
+)
+def test_how_large_a_change_is(tool: str, fields: dict[str, Any], diff: str | None, size: str) -> None:
+    assert size_of_change(tool, fields, diff) == size

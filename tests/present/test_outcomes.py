@@ -15,7 +15,7 @@ from handraise.model.answers import (
     Revise,
     Trusting,
 )
-from handraise.model.asks import Answered, Body, Expired, Permission, Settlement, Withdrawn
+from handraise.model.asks import Answered, Body, Expired, Permission, Plan, Settlement, Withdrawn
 from handraise.present.outcomes import CardOutcome, outcome
 from present.asked import FORM, HERE, LINK, NOON, PLAN, TRUST, WHICH, ask_of, bash
 
@@ -44,12 +44,18 @@ def of(body: Body, settlement: Settlement) -> CardOutcome:
         (Permission("Edit", {"file_path": f"{HERE}/a.py"}), Allow(), "allowed Edit `a.py`"),
         (Permission("WebFetch", {"url": "https://a"}), Allow(), "allowed `WebFetch`"),
         (WHICH, Choices((Choice(("A", "B"), "c"), Choice(text="d"))), "answered: A, B, c · d"),
-        (PLAN, Approve(), "approved the plan"),
-        (PLAN, Approve(plan="# Other"), "approved the plan (edited)"),
-        (PLAN, Revise("More"), "sent the plan back: “More”"),
-        (PLAN, Revise(), "sent the plan back"),
+        (PLAN, Approve(), "approved the plan “7”"),
+        (Plan("1. Do it"), Approve(), "approved the plan"),
+        (PLAN, Approve(plan="# Other"), "approved the plan “7” (edited)"),
+        (PLAN, Revise("More"), "sent the plan “7” back: “More”"),
+        (PLAN, Revise(), "sent the plan “7” back"),
         (PLAN, Outline(), "asked for an outline first"),
         (FORM, Filled("accept", {}), "filled in the form"),
+        (
+            FORM,
+            Filled("accept", {"8": "x`y", "z": True, "n": [1, 2]}),
+            "filled in the form: 88: xˋy · z: yes · n: 1, 2",
+        ),
         (FORM, Filled("decline"), "declined the form"),
         (FORM, Filled("cancel"), "dismissed the form"),
         (LINK, Filled("accept"), "finished on the website"),
@@ -62,12 +68,14 @@ def of(body: Body, settlement: Settlement) -> CardOutcome:
 )
 def test_what_an_answer_did(body: Body, answer: Answer, text: str) -> None:
     found = of(body, Answered(answer, Person("ana"), "web", NOON))
-    assert found == CardOutcome(f"ana {text}", f"You {text}")
+    assert (found.text, found.yours) == (f"ana {text}", f"You {text}")
 
 
 def test_a_verb_follows_who_did_it() -> None:
     found = of(PLAN, Answered(Approve("acceptEdits"), Person("ana"), "web", NOON))
-    assert found == CardOutcome("ana approved the plan and accepts edits", "You approved the plan and accept edits")
+    assert found == CardOutcome(
+        "ana approved the plan “7” and accepts edits", "You approved the plan “7” and accept edits"
+    )
 
 
 def test_a_rule_and_the_hub_are_never_you() -> None:
@@ -103,10 +111,30 @@ def test_hidden_characters_are_marked_wherever_they_come_from() -> None:  # less
     ("body", "answer", "text"),
     [
         (NPM, Deny("Use `make`"), "denied `npm test`: “Use ˋmakeˋ”"),
-        (PLAN, Revise("Mind `a.py`"), "sent the plan back: “Mind ˋa.pyˋ”"),
+        (PLAN, Revise("Mind `a.py`"), "sent the plan “7” back: “Mind ˋa.pyˋ”"),
         (WHICH, Choices((Choice(text="`both`"),)), "answered: ˋbothˋ"),
     ],
 )
 def test_backquotes_in_a_persons_words_are_never_taken_for_ours(body: Body, answer: Answer, text: str) -> None:
     answered = Answered(answer, Person("a`n`a"), "web", NOON)
     assert of(body, answered) == CardOutcome(f"aˋnˋa {text}", f"You {text}")
+
+
+@pytest.mark.parametrize(
+    ("answer", "brief"),
+    [
+        (Allow(), "allowed"),
+        (Allow("session"), "allowed for this session"),
+        (Allow("always"), "allowed for this project"),
+        (Allow(input={"command": "ls"}), "allowed (edited)"),
+        (Allow(suggestions=(0,)), "allowed, with Claude's suggestion"),
+    ],
+)
+def test_what_was_allowed_is_said_briefly_behind_the_action(answer: Allow, brief: str) -> None:
+    found = of(NPM, Answered(answer, Person("ana"), "web", NOON))
+    assert (found.brief, found.yours_brief) == (f"ana {brief}", f"you {brief}")
+
+
+def test_a_rule_allows_briefly_and_a_denial_has_no_action_to_stand_behind() -> None:
+    assert of(NPM, Answered(Allow(), ByRule("r_1", "x"), "rule", NOON)).brief == "allowed by a rule"
+    assert of(NPM, Answered(Deny(), Person("ana"), "web", NOON)).brief == ""

@@ -32,6 +32,7 @@ from session.claude_says import (
     request,
     responses,
     tool_result,
+    tool_use,
     working,
     written,
 )
@@ -53,9 +54,19 @@ def test_a_request_becomes_an_ask_that_knows_where_it_came_from() -> None:
 
     ask = talk.asks["r_1"]
     assert ask.id == ask_id("s_1", "r_1")
-    assert (ask.session, ask.project, ask.tool, ask.agent, ask.opened_at) == ("s_1", "p_1", "Bash", "a9", NOON)
+    assert (ask.session, ask.project, ask.tool, ask.agent, ask.opened_at) == ("s_1", "p_1", "Bash", "sub-agent", NOON)
     assert (ask.origin.reference, ask.origin.tool_use) == ("r_1", "t_7")
     assert ask.body == Permission("Bash", {"command": "make"}, "Build", "not read-only")
+
+
+def test_a_sub_agent_is_called_what_claude_calls_it() -> None:
+    talk = working()
+    talk.hear(tool_use("Agent", "t_a", description="Look for **more**", prompt="Find it."))
+    talk.hear(tool_use("Bash", "t_1", parent="t_a", command="ls"))
+    talk.hear(bash("r_1", agent_id="a9"))
+    talk.hear(bash("r_2", use="t_9"))
+
+    assert (talk.asks["r_1"].agent, talk.asks["r_2"].agent) == ("Look for more", None)
 
 
 def test_every_kind_of_request_becomes_its_kind_of_ask() -> None:

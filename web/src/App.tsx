@@ -6,7 +6,9 @@ import { Drawer, Inbox } from "./inbox/Inbox";
 import { KeyList, showKeys } from "./keyboard";
 import { LoginPage } from "./Login";
 import { Icon, type IconName } from "./parts/Icons";
+import { narrow } from "./parts/narrow";
 import { Drafting, drafting } from "./rules/drafting";
+import { Searching, searching } from "./search/searching";
 import { may, openAsks, standing } from "./store/desk";
 import { lastSession, pathOf, place } from "./store/place";
 import { Starting, starting } from "./sessions/starting";
@@ -15,10 +17,6 @@ import { Announcer, ConnectionSign, HubTrouble, NeverAsks, NoSandbox, NotUsed, T
 import { t } from "./texts";
 
 const drawerHidden = signal(false);
-/** A phone: the list of sessions is its own page there. */
-const phone = matchMedia("(max-width: 45rem)");
-const narrow = signal(phone.matches);
-phone.addEventListener("change", () => (narrow.value = phone.matches));
 const elsewhere = computed(() => {
   const here = place.value;
   return here.view === "session" ? openAsks.value.filter((ask) => ask.session !== here.id).length : 0;
@@ -31,6 +29,9 @@ export function App() {
   const drawer = elsewhere.value > 0 && !drawerHidden.value && !narrow.value;
   return (
     <div class={`page view-${view}${drawer ? " with-drawer" : elsewhere.value > 0 ? " drawer-hidden" : ""}`}>
+      <button type="button" class="skip" onClick={skip}>
+        {t("page.nav.skip")}
+      </button>
       {narrow.value && (
         <header class="strips">
           <HubTrouble />
@@ -51,8 +52,14 @@ export function App() {
       {starting.value && <Starting />}
       {showKeys.value && <KeyList />}
       {drafting.value && <Drafting ask={drafting.value} />}
+      {searching.value && <Searching wanted={searching.value} />}
     </div>
   );
+}
+
+/** Past the list of sessions, to what the page is about. */
+function skip(): void {
+  document.querySelector("main")?.focus();
 }
 
 function DrawerToggle({ open }: { open: boolean }) {

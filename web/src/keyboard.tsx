@@ -5,11 +5,13 @@ import { isText, touchCurrent } from "./hands/all";
 import { isTouch } from "./hands/input";
 import { isTyping } from "./intent";
 import { Dialog } from "./parts/Dialog";
-import { chosen, current, go, place, reachable } from "./store/place";
-import { may, sessions } from "./store/desk";
+import { openSearch } from "./search/searching";
+import { chosen, current, go, pathOf, place, reachable } from "./store/place";
+import { may, openBySession, sessions } from "./store/desk";
 import { post } from "./store/http";
 import { awayOf } from "./store/machines";
 import { starting } from "./sessions/starting";
+import { listed } from "./sessions/SessionsList";
 import { isOurs } from "./sessions/state";
 import { t } from "./texts";
 
@@ -25,7 +27,7 @@ const PAUSE = 1000;
 /** When a letter was last typed outside a text field that isn't for navigation. */
 let letterAt: number | null = null;
 /** Letters for navigation and reading on. */
-const MOVING = ["j", "k", "v"];
+const MOVING = ["j", "k", "J", "K", "v"];
 
 export function watchKeyboard(): void {
   addEventListener("pointerdown", () => (wrote = 0), true);
@@ -84,9 +86,18 @@ function take(key: string, event: KeyboardEvent): boolean | "card" {
   if ((key === "Enter" || key === " ") && isOperable(event.target)) return false;
   switch (key) {
     case "j":
-      return move(1);
+      return move(1) || step(1);
     case "k":
-      return move(-1);
+      return move(-1) || step(-1);
+    case "J":
+      return step(1);
+    case "K":
+      return step(-1);
+    case "u":
+      return toNeedy();
+    case "f":
+      openSearch();
+      return true;
     case "g":
       afterG = Date.now();
       return true;
@@ -117,6 +128,31 @@ function move(by: number): boolean {
   return true;
 }
 
+/** The next or previous session of the list. */
+function step(by: number): boolean {
+  const list = listed.value;
+  const here = place.value;
+  const at = here.view === "session" ? list.findIndex((session) => session.id === here.id) : -1;
+  const next = at < 0 ? list[by > 0 ? 0 : list.length - 1] : list[at + by];
+  if (next) open(next.id);
+  return list.length > 0;
+}
+
+/** The next session that waits for a person, from the current one on and around. */
+function toNeedy(): boolean {
+  const list = listed.value;
+  const here = place.value;
+  const at = here.view === "session" ? list.findIndex((session) => session.id === here.id) : -1;
+  const next = [...list.slice(at + 1), ...list.slice(0, at + 1)].find((session) => openBySession.value.has(session.id) || session.dialog);
+  if (next) open(next.id);
+  return true;
+}
+
+function open(session: string): void {
+  go(pathOf({ view: "session", id: session }));
+  requestAnimationFrame(() => document.querySelector(".session[aria-current]")?.scrollIntoView({ block: "nearest" }));
+}
+
 function interrupt(): boolean {
   const here = place.value;
   if (here.view !== "session" || !may("approver")) return false;
@@ -138,6 +174,9 @@ function isOperable(target: EventTarget | null): boolean {
 
 const KEYS = [
   ["j / k", "move"],
+  ["J / K", "sessions"],
+  ["u", "needy"],
+  ["f", "find"],
   ["a", "allow"],
   ["s / w", "longer"],
   ["d", "deny"],

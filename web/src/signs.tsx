@@ -22,7 +22,7 @@ export function ConnectionSign({ strip = false }: { strip?: boolean }) {
   return (
     <span class={`connection ${at.state.replace("_", "-")}${strip ? " strip" : ""}`}>
       <span class="dot" />
-      {text}
+      <span class="connection-text">{text}</span>
       {at.state === "offline" && (
         <button type="button" class="quiet" onClick={tryNow}>
           {t("page.connection.retry")}

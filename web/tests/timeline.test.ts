@@ -132,3 +132,16 @@ test("a denied action shows why, and what became of it", () => {
   const [action] = timeline.blocks[0] as [ActionEntry];
   assert.deepEqual([action.checking, action.denial?.item, action.denial?.change], [false, denied, allowed]);
 });
+
+test("what a command of Claude Code replies stands below the command", () => {
+  const timeline = new Timeline([item({ type: "said", say: "9", text: "/cost" }), item({ type: "turn.started", turn: 2 }), text("Total cost: $1"), item({ type: "said.taken", say: "9" })]);
+  assert.deepEqual(kinds(timeline), ["said", "text"]);
+  assert.equal(timeline.waiting.length, 0);
+});
+
+test("a request knows whether its action is here", () => {
+  const opened = item({ type: "ask.opened", ask: { id: "a_1", kind: "permission", tool: "Bash", tool_use: "a", body: {} } });
+  const joins = (timeline: Timeline) => timeline.blocks.flat().flatMap((entry) => (entry.kind === "ask" ? [entry.joins] : []));
+  assert.deepEqual(joins(new Timeline([started("a"), opened])), [true]);
+  assert.deepEqual(joins(new Timeline([opened])), [false]);
+});

@@ -1,6 +1,7 @@
-/** Works while no page is open: shows what the hub pushes, sends the answer, and shows its outcome. Stores nothing. */
+/** Works while no page is open: shows what the hub pushes, sends the answer, and shows its outcome. Keeps only the page's own files. */
 import { describe } from "../src/device";
 import { learnLanguage, t } from "./texts";
+import { keepShell, leaveAlone, watchShell } from "./shell";
 import { isDelivered, isMeant, readNotice, truth, type AskNotice, type Notice } from "./notices";
 
 declare const self: ServiceWorkerGlobalScope;
@@ -24,8 +25,12 @@ interface Shown {
   actions?: { action: string; title: string }[];
 }
 
-self.addEventListener("install", () => void self.skipWaiting());
-self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+self.addEventListener("install", (event) => {
+  void self.skipWaiting();
+  leaveAlone(event);
+});
+self.addEventListener("activate", (event) => event.waitUntil(Promise.all([self.clients.claim(), keepShell()])));
+watchShell();
 self.addEventListener("push", (event) => event.waitUntil(receive(event.data)));
 self.addEventListener("notificationclick", (event) => {
   event.notification.close();

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from handraise.desk.interface import Desk, NotFound
 from handraise.model.asks import Ask, ask_as_json, ask_from_json, read_settlement
 from handraise.model.items import AskOpened, AskSettled, Item
-from handraise.present.actions import traits_of
+from handraise.present.actions import size_of_change, traits_of
 from handraise.present.cards import card_of
 from handraise.present.outcomes import of_settlement
 
@@ -31,7 +31,14 @@ class _ToolUsed(Struct, frozen=True):
     tool: str
 
 
+class _CallMade(Struct, frozen=True):
+    """What a change to a file is measured by."""
+
+    input: dict[str, Any]
+
+
 _TOOL_USED = msgspec.json.Decoder(_ToolUsed)
+_CALL_MADE = msgspec.json.Decoder(_CallMade)
 
 
 class AskCards:
@@ -99,5 +106,7 @@ class AskCards:
 
 
 def _with_traits(content: bytes) -> bytes:
-    traits = traits_of(_TOOL_USED.decode(content).tool)
-    return b'%s,"traits":%s}' % (content[:-1], msgspec.json.encode(traits))
+    tool = _TOOL_USED.decode(content).tool
+    traits = traits_of(tool)
+    size = size_of_change(tool, _CALL_MADE.decode(content).input) if traits.change else ""
+    return b'%s,"traits":%s,"size":%s}' % (content[:-1], msgspec.json.encode(traits), msgspec.json.encode(size))

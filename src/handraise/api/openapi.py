@@ -61,6 +61,7 @@ def _without_suffix(value: Any) -> Any:  # noqa: ANN401 (any part of a JSON docu
 def _feed_components() -> dict[str, Any]:
     _, in_feed = msgspec.json.schema_components(_IN_FEED, ref_template=f"{REFERENCE}Feed{{name}}")
     in_feed["ActionStarted"]["properties"]["traits"] = {"$ref": f"{REFERENCE}ToolTraits"}
+    in_feed["ActionStarted"]["properties"]["size"] = {"type": "string"}
     in_feed["AskOpened"]["properties"]["ask"] = {"$ref": f"{REFERENCE}Ask"}
     in_feed["MachineChanged"]["properties"]["machine"] = {"$ref": f"{REFERENCE}Machine"}
     settled = in_feed["AskSettled"]["properties"]

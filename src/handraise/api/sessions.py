@@ -14,6 +14,7 @@ from handraise.api.requests import ApiRequest, BadRequest, Parameter, Route, ans
 from handraise.api.schemas import Done, Name
 from handraise.desk.interface import Refused, SessionSummary
 from handraise.model.actors import Actor
+from handraise.model.search import SearchPage
 from handraise.model.sessions import Ended, Phase, state_of
 from handraise.model.usage import UsageLimit
 from handraise.texts import t
@@ -37,6 +38,14 @@ _PLACE = (
     _AFTER,
     _BEFORE,
     _MOST_ITEMS,
+)
+_FOUND = 50
+_MOST_FOUND = Parameter("limit", "How many to return", "integer", least=1, most=200)
+_FINDING = (
+    Parameter("q", "Words; each has to be there, in any order"),
+    Parameter("session", "Only this session"),
+    _BEFORE,
+    _MOST_FOUND,
 )
 _PLACE_OF_ALL = (*_PLACE, Parameter("session", "Only this session"))
 
@@ -296,6 +305,12 @@ async def all_items(request: ApiRequest) -> Response:
     return await _page(request, request.text("session"))
 
 
+async def search(request: ApiRequest) -> Response:
+    limit, before = request.number(_MOST_FOUND) or _FOUND, request.number(_BEFORE)
+    session = request.text("session")
+    return answer(await request.desk.search(request.text("q") or "", session=session, before=before, limit=limit))
+
+
 async def _page(request: ApiRequest, session: str | None) -> Response:
     limit = request.number(_MOST_ITEMS) or _ITEMS
     cursor = await request.desk.newest()
@@ -472,6 +487,16 @@ ROUTES = (
         "Get a page of a session's timeline",
         returns=Items,
         parameters=_PLACE,
+        compress=True,
+    ),
+    Route(
+        "GET",
+        "/api/search",
+        "viewer",
+        search,
+        "Search in all sessions or in one, newest first",
+        returns=SearchPage,
+        parameters=_FINDING,
         compress=True,
     ),
     Route(

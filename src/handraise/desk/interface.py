@@ -15,6 +15,7 @@ from handraise.model.items import Item, Preview
 from handraise.model.machines import Machine
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
+from handraise.model.search import SearchPage
 from handraise.model.sessions import Say, Session
 from handraise.model.trust import DirectoryTrust
 
@@ -206,6 +207,12 @@ class Desk(Protocol):
     async def items(
         self, session: str | None = None, *, after: int | None = None, before: int | None = None, limit: int = 500
     ) -> list[Item]: ...
+
+    async def search(
+        self, text: str, *, session: str | None = None, before: int | None = None, limit: int = 50
+    ) -> SearchPage:
+        """What contains every word of the text, newest first, in one session or in all."""
+        ...
 
     async def newest(self) -> int:
         """The newest cursor. Get it, read a list, then follow from it: nothing is missed."""

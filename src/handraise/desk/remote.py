@@ -23,6 +23,7 @@ from handraise.model.items import Item
 from handraise.model.machines import Machine
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
+from handraise.model.search import SearchPage
 from handraise.model.sessions import Say, Session
 from handraise.model.trust import DirectoryTrust
 
@@ -157,6 +158,12 @@ class RemoteDesk:
     ) -> list[Item]:
         query = {"session": session, "after": after, "before": before, "limit": limit}
         return [item_in(each) for each in (await self._get("/api/items", query))["items"]]
+
+    async def search(
+        self, text: str, *, session: str | None = None, before: int | None = None, limit: int = 50
+    ) -> SearchPage:
+        query = {"q": text, "session": session, "before": before, "limit": limit}
+        return _read(await self._get("/api/search", query), SearchPage)
 
     async def newest(self) -> int:
         cursor: int = (await self._get("/api/items", {"limit": 1}))["cursor"]

@@ -42,6 +42,7 @@ from handraise.model.machines import Machine
 from handraise.model.names import BadName, NameKind, check_name
 from handraise.model.projects import Options, Project, innermost, places_of
 from handraise.model.rules import Rule
+from handraise.model.search import SearchHit, SearchPage, read_query
 from handraise.model.sessions import Say, Session
 from handraise.model.trust import DirectoryTrust
 from handraise.session import machine
@@ -84,6 +85,12 @@ def desk_errors() -> Iterator[None]:
         raise LostPlace(error.oldest, error.newest) from error
     except feed.FellBehind as error:
         raise CutOff(error.cursor) from error
+
+
+_SLICE = 20_000
+"""How many cursors are searched at once."""
+_MOST_SLICES = 10
+"""How many times; then a person may search on."""
 
 
 class LocalDesk:
@@ -260,6 +267,25 @@ class LocalDesk:
         self, session: str | None = None, *, after: int | None = None, before: int | None = None, limit: int = 500
     ) -> list[Item]:
         return await self._store.items(session=session, after=after, before=before, limit=limit)
+
+    async def search(
+        self, text: str, *, session: str | None = None, before: int | None = None, limit: int = 50
+    ) -> SearchPage:
+        query = read_query(text)
+        pruned, newest = await self._store.cursors()
+        end = min(newest + 1, newest + 1 if before is None else before)
+        found: list[SearchHit] = []
+        # Piece by piece, so that other reads come in between, and no search takes for ever.
+        for _ in range(_MOST_SLICES if query.words else 0):
+            start = max(pruned, end - 1 - _SLICE)
+            wanted = limit - len(found)
+            found += await self._store.search(query, after=start, before=end, session=session, limit=wanted)
+            if len(found) >= limit:
+                return SearchPage(tuple(found), found[-1].cursor)
+            end = start + 1
+            if start <= pruned:
+                return SearchPage(tuple(found))
+        return SearchPage(tuple(found), end if query.words else None)
 
     async def newest(self) -> int:
         _, newest = await self._store.cursors()

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from handraise.model import ids
@@ -16,6 +16,7 @@ from handraise.model.own_tools import ASK_USER, ASK_USER_SECONDS
 from handraise.model.projects import Patience
 from handraise.model.rules import Rule
 from handraise.policy.calls import FILE_TOOLS, Call
+from handraise.policy.dangers import dangers
 from handraise.policy.decide import Ruling, decide, objection
 from handraise.policy.diff import diff_of
 from handraise.policy.suggest import suggest
@@ -144,7 +145,12 @@ def _made_ready(body: Permission, call: Call, around: Surroundings) -> Permissio
     path = body.input.get(FILE_TOOLS.get(body.tool, ""))
     now_in_file = around.read(path) if isinstance(path, str) else None
     diff = diff_of(body.tool, body.input, now_in_file)
-    shown = replace(body, diff=diff.text if diff else None, diff_note=diff.note if diff else "")
+    shown = replace(
+        body,
+        diff=diff.text if diff else None,
+        diff_note=diff.note if diff else "",
+        dangers=dangers(call, around.resolve) or UNSET,
+    )
     if terms_of(body).is_strict:
         return replace(shown, offers=(), suggestions=(), suggestions_in_words=())
     words = tuple(suggestion_in_words(each) for each in body.suggestions)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from handraise.model.actors import Actor, TheHub
 from handraise.model.answers import Answer, answer_as_json, read_answer
+from handraise.model.dangers import Danger
 from handraise.model.rules import Rule
 from handraise.model.trust import Trust
 
@@ -103,6 +104,8 @@ class Permission(Struct, frozen=True):
     offers: tuple[Offer, ...] = ()
     terms: Terms | UnsetType = UNSET
     """Left out where Claude Code sets none, so that the digests of earlier asks stay the same."""
+    dangers: tuple[Danger, ...] | UnsetType = UNSET
+    """What to look at twice. Left out where nothing was found."""
 
 
 class Plan(Struct, frozen=True):
@@ -234,6 +237,11 @@ def terms_of(body: Body) -> Terms:
     """The terms of a body, those of nothing special where it has none."""
     terms = body.terms if isinstance(body, Question | Permission | Plan) else UNSET
     return _NO_TERMS if terms is UNSET else terms
+
+
+def dangers_of(body: Body) -> tuple[Danger, ...]:
+    """The dangers of a permission; nothing else has any."""
+    return body.dangers if isinstance(body, Permission) and body.dangers is not UNSET else ()
 
 
 def is_dialog(body: Body) -> bool:

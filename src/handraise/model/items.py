@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from handraise.model.actors import Actor
 from handraise.model.usage import UsageLimit
@@ -89,6 +89,8 @@ class Text(Struct, frozen=True, tag_field="type", tag="text"):
     text: str
     message: str
     parent: str | None = None
+    own: bool | UnsetType = UNSET
+    """Claude Code itself wrote it, in reply to a command such as `/cost`: its line breaks count. Else left out."""
 
 
 class Thinking(Struct, frozen=True, tag_field="type", tag="thinking"):

@@ -59,6 +59,14 @@ class Call(Struct, frozen=True):
         return command
 
     @property
+    def runnable(self) -> tuple[str, ...]:
+        """Everything in the input that could be run, also what `command` can't be sure about."""
+        if not self.is_shell:
+            return ()
+        values = (self.input[key] for key in self.input if key in _COMMANDS)
+        return tuple(" ".join(map(str, each)) if isinstance(each, list | tuple) else str(each) for each in values)
+
+    @property
     def servers(self) -> tuple[str, ...]:
         """Every server that the name could mean: `mcp__a__b__c` is `b__c` of `a`, or `c` of `a__b`."""
         if self.server is not None:

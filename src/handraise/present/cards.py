@@ -4,12 +4,13 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct, to_builtins
 
-from handraise.model.asks import Ask, Expired, Form, Permission, Question, is_dialog, terms_of
+from handraise.model.asks import Ask, Expired, Form, Permission, Question, dangers_of, is_dialog, terms_of
 from handraise.model.names import reveal
 from handraise.model.tools import names_of, tool_named
 from handraise.model.trust import Trust
-from handraise.present.actions import ToolTraits, traits_of
+from handraise.present.actions import ToolTraits, size_of_change, traits_of
 from handraise.present.choices import CardChoice, choices
+from handraise.present.dangers import dangers_in_words
 from handraise.present.evidence import Evidence, evidence, hides
 from handraise.present.headlines import headline
 from handraise.present.links import CardLink, link_of
@@ -42,6 +43,10 @@ class Card(Struct, frozen=True):
     """It can be allowed this once only, whatever rules there are or will be."""
     link: CardLink | None = None
     """What a person is asked to visit. It is never opened for them."""
+    size: str = ""
+    """How large a change to a file is, such as "+5 −1"."""
+    dangers: tuple[str, ...] = ()
+    """What to look at twice, in sentences, the worst first; they are in the evidence as well."""
 
 
 def card_of(ask: Ask, directory: str | None) -> Card:
@@ -57,13 +62,17 @@ def card_of(ask: Ask, directory: str | None) -> Card:
         traits_of(ask.body.tool) if isinstance(ask.body, Permission) else None,
         isinstance(ask.body, Permission) and terms_of(ask.body).is_strict,
         link_of(ask.body.url) if isinstance(ask.body, Form) and ask.body.url is not UNSET else None,
+        size_of_change(ask.body.tool, ask.body.input, ask.body.diff) if isinstance(ask.body, Permission) else "",
+        dangers_in_words(ask.body),
     )
 
 
 def risk(ask: Ask, *, hidden: bool) -> Risk:
-    """High: hides something, reaches out, runs without asking or can only be allowed once. Low: only reads or asks."""
+    """High: hides something, is dangerous, reaches out or can only be allowed once. Low: only reads or asks."""
     if hidden:
         return Risk("high", t("card.risk.hidden"))
+    if dangers_of(ask.body):
+        return Risk("high", t("card.risk.danger"))
     match ask.body:
         case Trust():
             return Risk("high", t("card.risk.trust"))

@@ -11,11 +11,12 @@ from handraise.model.asks import Ask, Body, Form, Permission, Plan, Question
 from handraise.model.names import has_hidden, reveal
 from handraise.model.tools import tool_named
 from handraise.model.trust import Brought, Trust
+from handraise.present.dangers import dangers_in_words
 from handraise.present.headlines import one_line, quoted
 from handraise.present.links import CardLink, link_of
 from handraise.texts import t
 
-EvidenceKind = Literal["command", "diff", "plan", "input", "note", "warning", "piece"]
+EvidenceKind = Literal["command", "diff", "plan", "input", "note", "warning", "danger", "piece"]
 
 
 class Evidence(Struct, frozen=True):
@@ -80,6 +81,8 @@ def _of_body(body: Body) -> Iterator[Evidence]:
 
 
 def _of_permission(body: Permission) -> Iterator[Evidence]:
+    for sentence in dangers_in_words(body):
+        yield Evidence("danger", sentence)
     if body.diff is None:
         yield from _of_input(body.tool, body.input)
     elif body.diff or not body.diff_note:

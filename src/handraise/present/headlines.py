@@ -3,16 +3,19 @@
 Backquotes mark machine text: hidden characters are shown, and nothing in it breaks the sentence.
 """
 
+import re
 from typing import assert_never
 
 from handraise.model.asks import Ask, Form, Permission, Plan, Question, is_link
 from handraise.model.names import has_hidden, reveal
+from handraise.model.plain_line import plain_line
 from handraise.model.tools import Tool, of_server, tool_named
 from handraise.model.trust import Trust
 from handraise.texts import t
 
 SHORT = 72
 """The longest quote that a sentence shows in full."""
+_HEADING = re.compile(r"#{1,6}\s")
 _WORDED = ("write", "edit", "read", "find", "fetch", "search", "agent", "skill")
 """Kinds of tools with their own sentence."""
 
@@ -24,8 +27,9 @@ def headline(ask: Ask, directory: str | None) -> str:
             return one_line(" · ".join(prompt.question for prompt in questions)) or t("card.question.empty")
         case Permission():
             return _permission(ask.body, directory)
-        case Plan():
-            return t("card.plan")
+        case Plan(plan=plan):
+            title = title_of_plan(plan)
+            return t("card.plan_titled", title=title) if title else t("card.plan")
         case Form(message=message, server=server):
             if not message.strip():
                 return t("card.form.link" if is_link(ask.body) else "card.form.bare", server=quoted(server))
@@ -34,6 +38,12 @@ def headline(ask: Ask, directory: str | None) -> str:
             return t("card.trust", directory=quoted(named))
         case _:
             assert_never(ask.body)
+
+
+def title_of_plan(plan: str) -> str:
+    """The heading that a plan starts with, as plain text; empty if it starts with something else."""
+    first = next((row for row in plan.splitlines() if row.strip()), "")
+    return clipped(quoted(plain_line(first))) if _HEADING.match(first) else ""
 
 
 def without_marks(text: str) -> str:

@@ -1,24 +1,42 @@
 """The outcome: how an ask was settled, in one line, about another person or as "You". Pure."""
 
-from typing import Literal, assert_never
+from collections.abc import Mapping
+from typing import Any, Literal, assert_never
 
 from msgspec import Struct
 
 from handraise.model.actors import Actor, ByRule, Person, TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise, Trusting
-from handraise.model.asks import Answered, Ask, Expired, Permission, Settlement, Withdrawn, is_link, was_completed
+from handraise.model.asks import (
+    Answered,
+    Ask,
+    Expired,
+    Form,
+    Permission,
+    Plan,
+    Settlement,
+    Withdrawn,
+    is_link,
+    was_completed,
+)
 from handraise.model.tools import tool_named
-from handraise.present.headlines import clipped, nearby, one_line, quoted
+from handraise.present.headlines import clipped, nearby, one_line, quoted, title_of_plan
 from handraise.texts import t
 
+_VALUES = 200
 _Side = Literal["theirs", "yours"]
 
 
 class CardOutcome(Struct, frozen=True):
-    """Who did what. `yours` is for the seat that answered."""
+    """Who did what. `yours` is for the seat that answered.
+
+    `brief` goes behind what was done ("Wrote a.py · you allowed"); only what was allowed has one.
+    """
 
     text: str
     yours: str
+    brief: str = ""
+    yours_brief: str = ""
 
 
 def outcome(ask: Ask, directory: str | None) -> CardOutcome | None:
@@ -34,7 +52,7 @@ def of_settlement(ask: Ask, settlement: Settlement, directory: str | None) -> Ca
         case Answered(answer=answer, by=by):
             text = _answered(ask, answer, _name(by), "theirs", directory)
             yours = _answered(ask, answer, "", "yours", directory) if isinstance(by, Person) else text
-            return CardOutcome(text, yours)
+            return CardOutcome(text, yours, *_briefs(answer, by))
         case Expired(late=Answered() as late):
             answered = of_settlement(ask, late, directory)
             return CardOutcome(
@@ -68,15 +86,54 @@ def _same(text: str) -> CardOutcome:
 def _answered(ask: Ask, answer: Answer, who: str, side: _Side, directory: str | None) -> str:
     line = t(f"card.outcome.{side}.{_verb(ask, answer)}", who=who, what=_what(ask, answer, directory))
     match answer:
-        case Allow(input=changed, suggestions=suggestions):
-            line = t("card.outcome.edited", outcome=line) if changed is not None else line
-            return t("card.outcome.suggested", outcome=line) if suggestions else line
+        case Allow():
+            return _noted(line, answer)
         case Approve(plan=str()):
             return t("card.outcome.edited", outcome=line)
         case Deny(message=message) | Revise(message=message) if message.strip():
             return t("card.outcome.reason", outcome=line, reason=quoted(message))
+        case Filled(action="accept", content=dict() as content) if isinstance(ask.body, Form) and content:
+            return t("card.outcome.filled_with", outcome=line, values=_values(ask.body, content))
         case _:
             return line
+
+
+def _briefs(answer: Answer, by: Actor) -> tuple[str, str]:
+    if not isinstance(answer, Allow):
+        return "", ""
+    theirs = t(f"card.outcome.brief.theirs.{answer.scope}", who=_name(by))
+    if not isinstance(by, Person):
+        theirs = t("card.outcome.brief.rule") if isinstance(by, ByRule) else theirs
+        return theirs, theirs
+    return _noted(theirs, answer), _noted(t(f"card.outcome.brief.yours.{answer.scope}"), answer)
+
+
+def _noted(line: str, answer: Allow) -> str:
+    """With what was granted besides the call as it was."""
+    line = t("card.outcome.edited", outcome=line) if answer.input is not None else line
+    return t("card.outcome.suggested", outcome=line) if answer.suggestions else line
+
+
+def _values(form: Form, content: Mapping[str, Any]) -> str:
+    """What was filled in, under the names that the form shows."""
+    fields = form.schema.get("properties")
+    described = fields if isinstance(fields, Mapping) else {}
+    each = (
+        t("card.outcome.value", name=quoted(_title(described.get(name), name)), value=quoted(_value(value)))
+        for name, value in content.items()
+    )
+    return clipped(" · ".join(each), _VALUES)
+
+
+def _title(field: object, name: str) -> str:
+    title = field.get("title") if isinstance(field, Mapping) else None
+    return title if isinstance(title, str) and title.strip() else name
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return t("card.outcome.yes" if value else "card.outcome.no")
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _verb(ask: Ask, answer: Answer) -> str:
@@ -104,6 +161,9 @@ def _verb(ask: Ask, answer: Answer) -> str:
 
 
 def _what(ask: Ask, answer: Answer, directory: str | None) -> str:
+    if isinstance(answer, Approve | Revise):
+        title = title_of_plan(ask.body.plan) if isinstance(ask.body, Plan) else ""
+        return t("card.outcome.titled", title=title) if title else ""
     if not isinstance(answer, Choices):
         return subject(ask, directory)
     each = (", ".join([*choice.labels, *([quoted(choice.text)] if choice.text else [])]) for choice in answer.answers)

@@ -35,6 +35,7 @@ from handraise.api.stream import Streams
 from handraise.api.telegram import TelegramRoutes, TelegramState, UnreachableChat
 from handraise.api.workspace import SyncRoutes
 from handraise.auth import Auth
+from handraise.claude.tool_pictures import ToolPictures
 from handraise.client.state import usual_state_folder
 from handraise.desk.shared import LeaseKeeper
 from handraise.hub.file_finder import FileFinder
@@ -153,7 +154,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     more = (
         metrics.route(),
         *workspaces.routes(),
-        Pictures(opened.store).route(),
+        *Pictures(opened.store, ToolPictures(config.state / "sessions").find).routes(),
         *DeviceRoutes(notifier).routes(),
         *TelegramRoutes(lambda: _telegram_state(config, bot)).routes(),
         *_completion(config, opened).routes(),

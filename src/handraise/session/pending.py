@@ -177,8 +177,18 @@ class PendingRequests:
             return self._raise(request_id, body, "elicitation", _RequestContext(request, link=link), now)
         if isinstance(request, UserDialog):
             return self._raise(request_id, body, request.dialog_kind, _RequestContext(request), now)
-        context = _RequestContext(request, request.tool_use_id, agent=request.agent_id)
+        context = _RequestContext(
+            request, request.tool_use_id, agent=self._agent(request.tool_use_id, request.agent_id)
+        )
         return self._raise(request_id, body, request.tool_name, context, now)
+
+    def _agent(self, use: str | None, agent: str | None) -> str | None:
+        """The sub-agent that makes a call, as Claude describes it."""
+        if not agent:
+            return None
+        call = self._memory.actions.get(use or "")
+        above = self._memory.actions.get(call.parent or "") if call is not None else None
+        return (above.named if above is not None else "") or t("sessions.sub_agent")
 
     def _raise(
         self, request_id: str, body: Body, tool: str, context: "_RequestContext", now: datetime
@@ -221,7 +231,7 @@ class PendingRequests:
         if refusal:
             return self._object(request_id, call.tool_use_id, "deny", refusal)
         self._denials.note(call.tool_use_id, body.tool, body.input, call.cwd)
-        context = _RequestContext(request, call.tool_use_id or None, agent=call.agent_id)
+        context = _RequestContext(request, call.tool_use_id or None, agent=self._agent(call.tool_use_id, call.agent_id))
         return [Consult(self._draft(request_id, body, call.tool_name, context, now), self._memory.mode)]
 
     def _object(self, request_id: str, use: str, decision: Literal["deny", "ask"], reason: str) -> list[Command]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from handraise.model.names import BadName, check_name
+from handraise.model.plain_line import first_plain_line
 from handraise.texts import t
 
 _LONGEST = 80
@@ -12,9 +13,8 @@ Words = str | tuple[dict[str, Any], ...]
 
 
 def of_message(content: Words) -> str:
-    """The first line of the text."""
-    line = next((line.strip() for line in text_of(content).splitlines() if line.strip()), t("sessions.untitled"))
-    return _short(line)
+    """The first line of the text, without Markdown."""
+    return _short(first_plain_line(text_of(content)) or t("sessions.untitled"))
 
 
 def of_claude(title: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from handraise.model.items import (
     ActionChecked,
@@ -19,6 +20,8 @@ from handraise.model.items import (
     Thinking,
     TurnEnded,
 )
+from handraise.model.plain_line import first_plain_line
+from handraise.model.tools import tool_named
 from handraise.present.actions import name_action
 from handraise.texts import t
 from handraise.wire import frames
@@ -65,6 +68,9 @@ BACKGROUND = "task:"
 """The prefix of background actions."""
 _UNDER_WAY = 1000
 """How many actions are remembered; some never end, so the oldest are forgotten."""
+_NAME = 80
+_SYNTHETIC = "<synthetic>"
+"""The model of what Claude Code writes itself."""
 _SHOWN = frozenset((frames.Assistant, frames.User, frames.Task, frames.RateLimit, frames.ApiRetry))
 
 
@@ -96,6 +102,8 @@ class Action(Struct, frozen=True):
     kind: ActionKind
     title: str
     parent: str | None = None
+    named: str = ""
+    """How Claude describes the sub-agent that it starts."""
 
 
 def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content]:
@@ -106,7 +114,8 @@ def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content
         case frames.Assistant() if is_refused(frame):
             return []  # "Please run /login" is no help here: the end of the turn says what to do
         case frames.Assistant(message=message, parent_tool_use_id=parent):
-            return [each for block in message.content for each in _block(block, message.id, parent, under_way)]
+            written = [each for block in message.content for each in _block(block, message.id, parent, under_way)]
+            return [_as_own(each) for each in written] if message.model == _SYNTHETIC else written
         case frames.User(is_replay=False, parent_tool_use_id=parent, message=user_message) if not isinstance(
             user_message.content, str
         ):
@@ -163,7 +172,8 @@ def _block(block: Block, message: str, parent: str | None, under_way: dict[str, 
         case ToolUse(id=action, name=tool, input=raw) | ServerToolUse(id=action, name=tool, input=raw):
             tool_input = _object(raw)
             kind, title = name_action(tool, tool_input)
-            _remember(under_way, action, Action(kind, title, parent))
+            named = tool_named(tool).subject_of(tool_input) if tool_named(tool).kind == "agent" else ""
+            _remember(under_way, action, Action(kind, title, parent, first_plain_line(named)[:_NAME]))
             return [ActionStarted(action, kind, title, tool, tool_input, parent)]
         case ToolResult():
             return _resulted(block, parent, under_way)
@@ -171,6 +181,10 @@ def _block(block: Block, message: str, parent: str | None, under_way: dict[str, 
             return [Frame({"block": fields})]
         case ImageBlock():
             return [Notice("info", t("sessions.notice.image"), "image")]
+
+
+def _as_own(content: Content) -> Content:
+    return replace(content, own=True) if isinstance(content, Text) else content
 
 
 def _remember(under_way: dict[str, Action], action: str, begun: Action) -> None:

@@ -16,6 +16,7 @@ from handraise.model.items import (
     Text,
 )
 from handraise.model.machines import Machine, machine_as_json
+from handraise.model.plain_line import first_plain_line
 from handraise.model.sessions import Say
 
 _LONGEST_LINE = 160
@@ -64,7 +65,6 @@ def line_of(content: Content) -> str | None:
     """A session's last activity in one line, if this item shows it: Claude's own, not that of sub-agents."""
     match content:
         case Text(text=text, parent=None) | ActionStarted(title=text, parent=None):
-            first = next((line for line in text.splitlines() if line.strip()), "")
-            return first.strip()[:_LONGEST_LINE] or None
+            return first_plain_line(text)[:_LONGEST_LINE] or None
         case _:
             return None

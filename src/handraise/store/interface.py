@@ -12,6 +12,7 @@ from handraise.model.items import Item, Preview
 from handraise.model.machines import Machine
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
+from handraise.model.search import Query, SearchHit
 from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
@@ -186,6 +187,12 @@ class Store(Protocol):
         limit: int = 500,
     ) -> list[Item]:
         """In cursor order: the first ones after a cursor (up to `before`), else the last ones before it, or of all."""
+        ...
+
+    async def search(
+        self, query: Query, *, after: int, before: int, session: str | None = None, limit: int = 50
+    ) -> list[SearchHit]:
+        """What is found between two cursors, newest first."""
         ...
 
     async def cursors(self) -> tuple[int, int]:

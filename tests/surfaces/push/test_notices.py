@@ -61,7 +61,7 @@ def offered(body: Body) -> list[str]:
         (Permission("Strange", {}), "Use Strange?"),
         (Permission("Write", {}), "Use Write?"),
         (WHICH, "Which database?"),
-        (PLAN, "Claude has a plan."),
+        (PLAN, "Claude has a plan: Move to Postgres"),
         (FORM, "forms asks: Where does the lamp go?"),
     ],
 )

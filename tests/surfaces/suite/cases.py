@@ -153,7 +153,7 @@ CASES = (
     *_cases(
         "plan",
         PLAN,
-        ("Claude has a plan.", "Move to Postgres", "Make a dump", "Load it"),
+        ("Claude has a plan: Move to Postgres", "Move to Postgres", "Make a dump", "Load it"),
         (Gesture("approve"), Approve()),
         (Gesture("free"), Approve("acceptEdits")),
         (Gesture("edit", "# Stay with SQLite"), Approve(plan="# Stay with SQLite")),

@@ -83,7 +83,7 @@ async def test_the_next_card_is_reached_in_the_inbox(tmp_path: Path) -> None:
         first, second = await laid.ask(NPM), await laid.ask(PLAN)
         await terminal.until("Run `npm test`?", "> to postpone.")
         terminal.type(">", ENTER)
-        await terminal.until("Claude has a plan.", "request 2 of 2")
+        await terminal.until("Claude has a plan: The plan", "request 2 of 2")
         await terminal.wait(lambda: terminal.everything.count("A number, then Enter.") == 2)
         terminal.type("1", ENTER)
         await terminal.until("You approved the plan")

@@ -55,7 +55,7 @@ async def test_the_other_asks_stand_behind_the_card(tmp_path: Path) -> None:
         await laid.session()
         await laid.ask(NPM, session="s_1")
         await laid.ask(PLAN, session="s_1")
-        await terminal.until("Run `npm test`?", "✋ Claude has a plan. · Fix the tests · waiting", READY)
+        await terminal.until("Run `npm test`?", "✋ Claude has a plan: The plan · Fix the tests · waiting", READY)
 
 
 async def test_two_questions_with_checkboxes_free_text_and_a_way_back(tmp_path: Path) -> None:
@@ -104,15 +104,15 @@ async def test_a_plan_is_sent_back_and_another_one_edited_and_approved(tmp_path:
     editor.chmod(0o700)
     async with table(tmp_path) as laid, laid.terminal("inbox", environment={"VISUAL": str(editor)}) as terminal:
         first, second, third = [await laid.ask(PLAN) for _ in range(3)]
-        await terminal.until("Claude has a plan.", "The plan", "request 1 of 3", READY)
+        await terminal.until("Claude has a plan: The plan", "The plan", "request 1 of 3", READY)
         terminal.type("d")
         await terminal.until("What should change?", "Enter to send")
         await terminal.enter("Tests first")
-        await terminal.until("sent the plan back: “Tests first”", "request 1 of 2", READY)
+        await terminal.until("sent the plan “The plan” back: “Tests first”", "request 1 of 2", READY)
         terminal.type("e")
         await terminal.until("Approve the plan with your changes?", "A shorter plan", READY)
         await terminal.confirm("y")
-        await terminal.until("You approved the plan and accept edits (edited)", READY, gone="request 1")
+        await terminal.until("You approved the plan “The plan” and accept edits (edited)", READY, gone="request 1")
         terminal.type("p")
         await terminal.until("You asked for an outline")
         assert await laid.given(first) == Revise("Tests first")
@@ -161,7 +161,7 @@ async def test_a_card_is_put_aside_and_another_one_answered_first(tmp_path: Path
         first, second = await laid.ask(NPM), await laid.ask(PLAN)
         await terminal.until("Run `npm test`?", "request 1 of 2", READY)
         terminal.type("j")
-        await terminal.until("Claude has a plan.", "request 2 of 2", READY)
+        await terminal.until("Claude has a plan: The plan", "request 2 of 2", READY)
         await terminal.confirm("a")
         await terminal.until("You approved the plan", "Run `npm test`?", READY)
         assert await laid.given(second) == Approve()

@@ -29,6 +29,18 @@ async def test_half_typed_text_is_kept_where_it_can_still_be_sent(tmp_path: Path
             await terminal.until("ann allowed", "was not sent. It's saved", "› because of the data", gone="▌")
 
 
+async def test_the_inbox_shows_text_that_it_can_not_keep(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
+        ask = await laid.ask(NPM)
+        await terminal.until("Run `npm test`?", READY)
+        terminal.type("d")
+        await terminal.until("Why? Claude reads it", "Enter to send")
+        terminal.type("because of the data")
+        await terminal.until("› because of the data")
+        await laid.answer(ask, Allow())
+        await terminal.until("ann allowed", "Your text was not sent:", "    because of the data", gone="saved")
+
+
 async def test_an_ask_that_runs_out_of_time_says_so(tmp_path: Path) -> None:
     async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
         ask = await laid.ask(ONE, patience=3600)

@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { Audit, Entry } from "../generated/api";
 import { Field, Select, TextField } from "../parts/Form";
 import { Machine, Unfolds } from "../parts/Folded";
+import { narrow } from "../parts/narrow";
 import { Quoted } from "../parts/Quoted";
 import { Table } from "../parts/Table";
 import { may, sessionOf, sessions } from "../store/desk";
@@ -13,7 +14,7 @@ import { actorName, sourceName } from "../text/names";
 import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
 import { t, textOr } from "../texts";
-import { sayEntry } from "./entries";
+import { sayEntry, sentenceOf } from "./entries";
 import { periodOf } from "./numbers";
 import { Trouble } from "./read";
 
@@ -107,6 +108,7 @@ function useLog(wanted: Signal<Wanted>) {
 }
 
 function LogTable({ entries }: { entries: readonly Entry[] }) {
+  if (narrow.value) return <Sentences entries={entries} />;
   const heads = [t("admin.audit.when"), t("admin.audit.what"), t("admin.audit.by"), t("admin.audit.from"), t("admin.audit.about")];
   return (
     <Table label={t("page.admin.page.audit")} heads={heads} kind="audit">
@@ -114,6 +116,21 @@ function LogTable({ entries }: { entries: readonly Entry[] }) {
         <LogRow key={entry.number} entry={entry} />
       ))}
     </Table>
+  );
+}
+
+/** On a phone: each entry is a sentence, with where and when below it. */
+function Sentences({ entries }: { entries: readonly Entry[] }) {
+  return (
+    <ol class="entry-list" aria-label={t("page.admin.page.audit")}>
+      {entries.map((entry) => (
+        <li key={entry.number}>
+          <p>{sentenceOf(entry.what, actorName(entry.by), nameOf(entry.what))}</p>
+          <LogDetail entry={entry} />
+          <p class="quiet-text">{[sourceName(entry.source), moment(entry.at)].join(" · ")}</p>
+        </li>
+      ))}
+    </ol>
   );
 }
 

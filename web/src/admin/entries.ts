@@ -1,6 +1,7 @@
 /** An audit entry in a few words. Pure; the complete entry is behind them. */
 import type { Entry } from "../generated/api";
 import { reveal } from "../text/reveal";
+import type { TextValues } from "../generated/texts";
 import { t, textOr } from "../texts";
 import "./texts";
 
@@ -13,6 +14,14 @@ export function sayEntry(entry: Entry): string {
   const parts = [answer ? sayAnswer(answer) : "", ...about.map((each) => `\`${reveal(each).replaceAll("`", "ˋ")}\``), reveal(text(detail["reason"]))];
   return parts.filter(Boolean).join(" · ") || t("admin.audit.details");
 }
+
+/** Who did it, as a sentence; one that is not known here by its name. */
+export function sentenceOf(event: string, who: string, name: string): string {
+  const key = `admin.audit.sentence.${event.replaceAll(" ", "_")}` as keyof TextValues;
+  return textOr(key, "") ? say(key, { who }) : t("admin.audit.sentence.unnamed", { who, event: name });
+}
+
+const say = t as (key: string, values: object) => string;
 
 function sayAnswer(answer: AuditDetail): string {
   if ("allow" in answer)

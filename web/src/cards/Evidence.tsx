@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import type { AskOf, Evidence } from "../feed/model";
 import { Diff } from "../parts/Diff";
 import { Machine, Unfolds } from "../parts/Folded";
+import { Icon } from "../parts/Icons";
 import { Quoted } from "../parts/Quoted";
 import { fileOf, nearby } from "../text/paths";
 import { t } from "../texts";
@@ -44,6 +45,15 @@ export function Exhibit({ evidence: { kind, text, label }, path = "" }: { eviden
     case "piece":
     case "plan":
       return <Piece text={text} label={label} />;
+    case "danger":
+      return (
+        <p class="danger-sign" data-evidence>
+          <Icon name="warning" />
+          <span>
+            <Quoted text={text} />
+          </span>
+        </p>
+      );
     case "note":
     case "warning":
       return (

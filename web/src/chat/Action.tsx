@@ -1,10 +1,12 @@
 /** An action of Claude: a quiet line that unfolds to its input and output; a sub-agent's own actions are inside. */
-import type { ItemOf } from "../feed/model";
+import { Card } from "../cards/Card";
+import { isJoined } from "../feed/joining";
+import type { Ask, ItemOf } from "../feed/model";
 import type { ActionEntry, TimelineEntry } from "../feed/timeline";
 import { Diff } from "../parts/Diff";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Icon, type IconName } from "../parts/Icons";
-import { askOf, sessions } from "../store/desk";
+import { askOf, isMe, sessions } from "../store/desk";
 import { fileOf, nearby } from "../text/paths";
 import { reveal } from "../text/reveal";
 import { span } from "../text/times";
@@ -12,6 +14,10 @@ import { t } from "../texts";
 import { changeOf } from "./change";
 import { Denied } from "./Denied";
 import { Entries } from "./Entry";
+import { ShownPictures } from "./ShownPictures";
+
+/** More of one result aren't loaded. */
+const MOST_PICTURES = 20;
 
 export function Action({ entry }: { entry: ActionEntry }) {
   const { started, ended } = entry;
@@ -20,6 +26,7 @@ export function Action({ entry }: { entry: ActionEntry }) {
   const failed = ended?.ok === false;
   const state = stateOf(entry);
   const took = ended && entry.ask === null ? span(Date.parse(ended.at) - Date.parse(started.at)) : "";
+  const ask = entry.ask === null ? undefined : askOf(entry.ask);
   const directory = started.session === null ? null : (sessions.peek().get(started.session)?.directory ?? null);
   return (
     <div class={`action${failed ? " failed" : ""}${ended ? "" : " running"}`}>
@@ -29,7 +36,9 @@ export function Action({ entry }: { entry: ActionEntry }) {
           <>
             <Icon name={iconOf(entry)} />
             <ActionTitle entry={entry} directory={directory} />
-            {entry.editor !== null && <span class="quiet-text"> {t("page.chat.edited_by", { name: reveal(entry.editor) })}</span>}
+            <Size entry={entry} ask={ask} />
+            {entry.editor !== null && !ask && <span class="quiet-text"> {t("page.chat.edited_by", { name: reveal(entry.editor) })}</span>}
+            {ask && <span class="quiet-text action-allowed"> · {briefOf(ask)}</span>}
             <span class="action-state">
               {!failed && ended ? <span class="unseen">{state}</span> : state}
               {took && took !== "0 s" ? ` ${took}` : ""}
@@ -45,6 +54,28 @@ export function Action({ entry }: { entry: ActionEntry }) {
   );
 }
 
+/** How large the change was: as the card measured it, or from the tool's input. What was edited is neither. */
+function Size({ entry, ask }: { entry: ActionEntry; ask: Ask | undefined }) {
+  const size = entry.editor === null ? ask?.card.size || entry.started.size : "";
+  if (!size || entry.ended?.ok === false) return null;
+  return (
+    <span class="action-size">
+      {" "}
+      {size.split(" ").map((part) => (
+        <span key={part} class={part.startsWith("+") ? "added" : part.startsWith("−") ? "removed" : undefined}>
+          {part}{" "}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** Who allowed it, in the hub's words. */
+function briefOf({ card: { outcome }, settlement }: Ask): string {
+  const by = settlement?.state === "answered" ? settlement.by : null;
+  return (by && isMe(by) ? outcome?.yours_brief : outcome?.brief) ?? "";
+}
+
 function stateOf({ ended, denial, checking }: ActionEntry): string {
   if (denial) return t("page.chat.was_denied");
   if (ended) return ended.ok ? t("page.chat.done") : t("page.chat.failed");
@@ -58,7 +89,7 @@ function ActionTitle({ entry: { started, traits, denial }, directory }: { entry:
   return (
     <span class="action-title">
       {traits.verb && !denial && <span class="verb">{traits.verb} </span>}
-      {kind === "note" ? <span class="verb">{reveal(title)}</span> : <code>{reveal(nearby(subject ?? title, directory))}</code>}
+      {kind === "note" || traits.kind === "agent" ? <span class="verb">{reveal(title)}</span> : <code>{reveal(nearby(subject ?? title, directory))}</code>}
     </span>
   );
 }
@@ -80,8 +111,15 @@ function Details({ entry, directory }: { entry: ActionEntry; directory: string |
       {typeof command === "string" && <Machine text={command} label={t("page.chat.input")} />}
       {typeof command !== "string" && !changeOf(traits, started.input) && <Machine text={JSON.stringify(started.input, null, 2)} most={10} label={t("page.chat.input")} />}
       {ended && <Result ended={ended} />}
+      {entry.ask !== null && <Request id={entry.ask} />}
     </>
   );
+}
+
+/** The request that this action waited for: who answered, from where and when. It unfolds again. */
+function Request({ id }: { id: string }) {
+  const ask = askOf(id);
+  return ask ? <Card ask={ask} where="chat" /> : null;
 }
 
 /** What was changed: as the card showed it, or from the tool's input. */
@@ -100,8 +138,9 @@ function ActionChange({ entry, directory }: { entry: ActionEntry; directory: str
 function Result({ ended }: { ended: ItemOf<"action.ended"> }) {
   return (
     <>
-      {ended.output ? <Machine text={ended.output} most={24} label={t("page.chat.output")} /> : <p class="quiet-text">{t("page.chat.no_output")}</p>}
-      {ended.images > 0 && <p class="quiet-text">{t("page.chat.images", { count: ended.images })}</p>}
+      {ended.output && <Machine text={ended.output} most={24} label={t("page.chat.output")} />}
+      {!ended.output && !ended.images && <p class="quiet-text">{t("page.chat.no_output")}</p>}
+      {ended.images > 0 && <ShownPictures session={ended.session} of={`actions/${encodeURIComponent(ended.action)}`} count={Math.min(ended.images, MOST_PICTURES)} />}
       {ended.omitted > 0 && <p class="quiet-text">{t("page.chat.omitted", { count: ended.omitted })}</p>}
     </>
   );
@@ -151,9 +190,7 @@ export function Reads({ run }: { run: readonly TimelineEntry[] }) {
 
 function isShown(entry: ActionEntry): boolean {
   const ask = entry.ask === null ? undefined : askOf(entry.ask);
-  if (entry.traits.kind === "question" || entry.traits.kind === "plan") return false;
-  const settlement = ask?.settlement;
-  return settlement?.state === "answered" && "allow" in settlement.answer && settlement.answer.allow;
+  return entry.traits.kind !== "question" && entry.traits.kind !== "plan" && isJoined(ask);
 }
 
 function iconOf(entry: ActionEntry): IconName {

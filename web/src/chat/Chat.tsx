@@ -8,13 +8,14 @@ import type { Preview, Session } from "../feed/model";
 import { may, openBySession, ready, sessionOf } from "../store/desk";
 import { post } from "../store/http";
 import { awayOf } from "../store/machines";
-import { connection } from "../store/stream";
+import { connection, withoutHub } from "../store/stream";
 import { conversation, loadOlder, type Conversation } from "../store/timelines";
 import { isOurs, neverAsks } from "../sessions/state";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
 import { Composer } from "./Composer";
 import { Block, Thought } from "./Entry";
+import { useJump } from "./jumping";
 import { useReading } from "./scrolling";
 import { SessionHead } from "./SessionHead";
 import { useWatching } from "./watching";
@@ -28,7 +29,7 @@ export function Chat({ id }: { id: string }) {
     return (
       <main class="chat" tabIndex={-1}>
         <h1 class="unseen">{t("page.nav.chat")}</h1>
-        <p class="empty">{ready.value ? t("page.chat.no_session") : connection.value.state === "offline" ? t("page.inbox.unknown") : t("page.loading")}</p>
+        <p class="empty">{ready.value ? t("page.chat.no_session") : connection.value.state === "offline" ? withoutHub() : t("page.loading")}</p>
       </main>
     );
   return <OpenChat key={id} session={session} />;
@@ -81,6 +82,7 @@ function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
   const first = blocks[0]?.[0]?.key;
   const away = reading.away.value;
 
+  useJump(session.id, talk, reading, frame);
   // History was inserted above what is being read: keep its position before anything is painted.
   useLayoutEffect(() => reading.settle(), [first]);
   useCountNews(talk, () => (news.value = reading.atEnd ? 0 : news.peek() + 1));

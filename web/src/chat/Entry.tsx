@@ -1,8 +1,9 @@
 /** One entry of a conversation: text, an action, a card, or a quiet line about what happened. */
-import { signal, useSignal } from "@preact/signals";
+import { signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Card } from "../cards/Card";
 import type { Instruction, ItemOf } from "../feed/model";
+import { isJoined } from "../feed/joining";
 import { isRead, isRetry, type TimelineEntry } from "../feed/timeline";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Markdown } from "../parts/Markdown";
@@ -15,6 +16,10 @@ import { reveal } from "../text/reveal";
 import { dollars, moment, span } from "../text/times";
 import { t, textOr } from "../texts";
 import { Action, Output, Reads } from "./Action";
+import { ShownPictures } from "./ShownPictures";
+
+/** The entry that a link leads to: it is drawn wherever it is. */
+export const shownEntry = signal<number | null>(null);
 
 /** Whether to show unrecognized messages too. */
 export const everything = signal(false);
@@ -27,6 +32,9 @@ export const Block = memo(({ entries, late }: { entries: readonly TimelineEntry[
   const drawn = useSignal(!late || entries.some(waits));
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => (drawn.value || !frame.current ? undefined : whenNear(frame.current, () => (drawn.value = true))), []);
+  useSignalEffect(() => {
+    if (entries.some((entry) => entry.key === shownEntry.value)) drawn.value = true;
+  });
   const tall = `${tallOf(entries)}px`;
   return (
     <div class={late ? "entries" : "entries end"} style={drawn.value ? { containIntrinsicHeight: `auto ${tall}` } : { height: tall }} ref={frame}>
@@ -50,7 +58,15 @@ function waits(entry: TimelineEntry): boolean {
 }
 
 export function Entries({ entries }: { entries: readonly TimelineEntry[] }) {
-  return <>{runsOf(entries).map((run) => (run.length > 1 ? <Reads key={`run-${run[0]?.key}`} run={run} /> : run.map((entry) => <One key={entry.key} entry={entry} />)))}</>;
+  return (
+    <>
+      {runsOf(entries).map((run) => (
+        <div key={run[0]?.key} data-at={run.map((entry) => entry.key).join(" ")}>
+          {run.length > 1 ? <Reads run={run} /> : run.map((entry) => <One key={entry.key} entry={entry} />)}
+        </div>
+      ))}
+    </>
+  );
 }
 
 const One = memo(({ entry }: { entry: TimelineEntry }) => {
@@ -58,13 +74,19 @@ const One = memo(({ entry }: { entry: TimelineEntry }) => {
     case "said":
       return <Message item={entry.item} />;
     case "text":
-      return <Markdown text={entry.item.text} />;
+      return entry.item.own ? (
+        <div class="own-text">
+          <Markdown text={entry.item.text} />
+        </div>
+      ) : (
+        <Markdown text={entry.item.text} />
+      );
     case "thinking":
       return <Thought text={entry.item.text} />;
     case "action":
       return <Action entry={entry} />;
     case "ask":
-      return <InlineCard id={entry.ask} />;
+      return <InlineCard id={entry.ask} joins={entry.joins} />;
     case "turn":
       return <TurnEnd item={entry.item} />;
     case "notice":
@@ -94,9 +116,9 @@ function begun({ run, sandbox }: ItemOf<"session.started">): string {
   return `${started} · ${sandbox === "off" || sandbox === "none" ? t("page.chat.no_sandbox") : t("page.chat.sandbox", { name: sandbox })}`;
 }
 
-function InlineCard({ id }: { id: string }) {
+function InlineCard({ id, joins }: { id: string; joins: boolean }) {
   const ask = askOf(id);
-  return ask ? <Card ask={ask} where="chat" /> : null;
+  return ask && !(joins && isJoined(ask)) ? <Card ask={ask} where="chat" /> : null;
 }
 
 export function Thought({ text }: { text: string }) {
@@ -111,26 +133,10 @@ function Message({ item }: { item: ItemOf<"said"> }) {
   return (
     <div class="said">
       <div class="said-text">{reveal(item.text)}</div>
-      {item.images > 0 && <SentPictures item={item} />}
+      {item.images > 0 && <ShownPictures session={item.session} of={`says/${encodeURIComponent(item.say)}`} count={item.images} />}
       <p class="said-by">
         {isMe(item.by) ? t("page.chat.you") : `${actorName(item.by)} · ${sourceName(item.source)}`} · {moment(item.at)}
       </p>
-    </div>
-  );
-}
-
-/** The images sent along; if they are gone, how many there were. */
-function SentPictures({ item }: { item: ItemOf<"said"> }) {
-  const gone = useSignal(false);
-  if (gone.value || item.session === null) return <p class="quiet-text">{t("page.chat.images", { count: item.images })}</p>;
-  const path = `/api/sessions/${encodeURIComponent(item.session)}/says/${encodeURIComponent(item.say)}/pictures`;
-  return (
-    <div class="shown-pictures">
-      {Array.from({ length: item.images }, (_, at) => (
-        <a key={at} href={`${path}/${at}`} target="_blank" rel="noopener">
-          <img src={`${path}/${at}`} alt={t("page.chat.image_alt", { number: at + 1 })} loading="lazy" onError={() => (gone.value = true)} />
-        </a>
-      ))}
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { awayReason, MachineName } from "../parts/MachineName";
 import { Menu } from "../parts/Menu";
 import { groupOf, isAlarm, isOurs, stateOf } from "../sessions/state";
 import { usageInWords } from "../sessions/usage";
+import { openSearch } from "../search/searching";
 import { now } from "../store/clock";
 import { may, openBySession, sessionOf, sessions } from "../store/desk";
 import { explainError, post } from "../store/http";
@@ -114,6 +115,9 @@ function Actions({ session, dialog, run }: { session: Session; dialog: Signal<Di
           {t("page.chat.resume")}
         </button>
       )}
+      <button type="button" class="quiet square" aria-label={t("page.search.in_chat")} title={`${t("page.search.in_chat")} (f)`} onClick={() => openSearch()}>
+        <Icon name="search" />
+      </button>
       <Menu label={t("page.chat.menu.label")} icon="more">
         {(close) => (
           <MenuItems

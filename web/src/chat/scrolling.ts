@@ -41,6 +41,21 @@ export class ReadingPlace {
     this.settle();
   }
 
+  /** A link leads to another place: the end is left alone. */
+  stay(): void {
+    this.away.value = true;
+  }
+
+  /** Brings an entry into view, and keeps it there. */
+  show(entry: HTMLElement): void {
+    const { frame } = this;
+    if (!frame) return;
+    this.away.value = true;
+    const top = frame.clientHeight / 4;
+    this.anchor = { entry, top };
+    frame.scrollTop += entry.getBoundingClientRect().top - frame.getBoundingClientRect().top - top;
+  }
+
   /** The person scrolled. */
   moved(): void {
     const { frame } = this;

@@ -100,7 +100,19 @@ function endingOf(ask: Ask): Ending | null {
 /** An ask stored by an older hub may come without its card. */
 function cardOf(ask: Ask): Card {
   return (
-    (ask.card as Card | undefined) ?? { headline: ask.tool, evidence: [], choices: [], why: ask.why, outcome: null, risk: { level: "medium", reason: "" }, traits: null, only_once: false, link: null }
+    (ask.card as Card | undefined) ?? {
+      headline: ask.tool,
+      evidence: [],
+      choices: [],
+      why: ask.why,
+      outcome: null,
+      risk: { level: "medium", reason: "" },
+      traits: null,
+      only_once: false,
+      link: null,
+      size: "",
+      dangers: [],
+    }
   );
 }
 

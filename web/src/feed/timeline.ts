@@ -32,7 +32,7 @@ export type TimelineEntry =
   | (Placed & { readonly kind: "said"; readonly item: ItemOf<"said"> })
   | (Placed & { readonly kind: "text"; readonly item: ItemOf<"text"> })
   | (Placed & { readonly kind: "thinking"; readonly item: ItemOf<"thinking"> })
-  | (Placed & { readonly kind: "ask"; readonly ask: string })
+  | (Placed & { readonly kind: "ask"; readonly ask: string /** Whether the action that it is about is shown, too. */; readonly joins: boolean })
   | (Placed & { readonly kind: "turn"; readonly item: ItemOf<"turn.ended"> })
   | (Placed & { readonly kind: "notice"; readonly item: ItemOf<"notice"> })
   | (Placed & { readonly kind: "undone"; readonly item: ItemOf<"instruction.settled">; readonly given: ItemOf<"instruction.given"> })
@@ -99,6 +99,8 @@ export class Timeline {
         return;
       case "said.taken":
         return this.take(item);
+      case "turn.started":
+        return this.takeCommand(item);
       case "text":
         return this.put({ ...placed, kind: "text", item }, item.parent);
       case "thinking":
@@ -115,8 +117,7 @@ export class Timeline {
       case "action.ended":
         return this.end(item);
       case "ask.opened":
-        this.claim(item);
-        return this.put({ ...placed, kind: "ask", ask: item.ask.id }, null);
+        return this.put({ ...placed, kind: "ask", ask: item.ask.id, joins: this.claim(item) }, null);
       case "turn.ended":
         return this.put({ ...placed, kind: "turn", item }, null);
       case "notice":
@@ -149,11 +150,20 @@ export class Timeline {
     }
   }
 
+  /** Claude Code runs its own commands before it says that it has them: what it replies belongs below. */
+  private takeCommand(item: ItemOf<"turn.started">): void {
+    const [first] = this.waiting;
+    if (first?.text.startsWith("/")) this.show(first, item);
+  }
+
   private take(receipt: ItemOf<"said.taken">): void {
     const message = this.messages.get(receipt.say);
-    if (!message) return;
-    this.waiting = this.waiting.filter((each) => each.say !== receipt.say);
-    this.put({ key: receipt.cursor, at: receipt.at, kind: "said", item: message }, null);
+    if (message && this.waiting.includes(message)) this.show(message, receipt);
+  }
+
+  private show(message: ItemOf<"said">, { cursor, at }: Item): void {
+    this.waiting = this.waiting.filter((each) => each !== message);
+    this.put({ key: cursor, at, kind: "said", item: message }, null);
   }
 
   private end(item: ItemOf<"action.ended">): void {
@@ -162,8 +172,8 @@ export class Timeline {
   }
 
   /** An ask stands for the action that it is about. */
-  private claim({ ask }: ItemOf<"ask.opened">): void {
-    if (ask.tool_use !== null) this.change(ask.tool_use, (entry) => ({ ...entry, ask: ask.id }));
+  private claim({ ask }: ItemOf<"ask.opened">): boolean {
+    return ask.tool_use !== null && this.change(ask.tool_use, (entry) => ({ ...entry, ask: ask.id }));
   }
 
   private put(entry: TimelineEntry, parent: string | null): void {
@@ -227,7 +237,7 @@ function reuse(drawn: readonly TimelineEntry[][], fresh: readonly TimelineEntry[
 function isSame(a: TimelineEntry, b: TimelineEntry): boolean {
   if (a.kind === "action" && b.kind === "action")
     return isSameAction(a, b) && a.ended === b.ended && a.ask === b.ask && a.inside.length === b.inside.length && a.inside.every((each, at) => isSame(each, b.inside[at] as TimelineEntry));
-  if (a.kind === "ask" && b.kind === "ask") return a.ask === b.ask;
+  if (a.kind === "ask" && b.kind === "ask") return a.ask === b.ask && a.joins === b.joins;
   if (a.kind === "mode" && b.kind === "mode") return a.mode === b.mode;
   return a.kind === b.kind && "item" in a && "item" in b && a.item === b.item;
 }

@@ -3,6 +3,7 @@ import { useComputed } from "@preact/signals";
 import { Card } from "../cards/Card";
 import { agentOf, Waited } from "../cards/Head";
 import type { Ask } from "../feed/model";
+import { DangerMark } from "../parts/DangerMark";
 import { Icon } from "../parts/Icons";
 import { machineLabel } from "../parts/MachineName";
 import { Quoted } from "../parts/Quoted";
@@ -34,6 +35,7 @@ function Waiting({ ask, count = 1 }: { ask: Ask; count?: number }) {
       <Icon name={ask.kind} />
       <span class="waiting-text">
         <span class="waiting-question">
+          <DangerMark ask={ask} />
           <Quoted text={ask.card.headline} />
         </span>
         <span class="quiet-text one-line">{count > 1 ? t("page.inbox.identical", { count }) : ownerOf(ask)}</span>

@@ -8,7 +8,7 @@ import { askOf, justSettled, missedAsks, openAsks, ready, sessions } from "../st
 import { heldAsk, withHeld } from "../store/held";
 import { byName, inboxMachine, isInInbox, machines, several } from "../store/machines";
 import { chosen, current, inboxAsks, pathOf, place } from "../store/place";
-import { connection } from "../store/stream";
+import { connection, withoutHub } from "../store/stream";
 import { batch, forgetBatch, type BatchOutcome } from "../store/together";
 import { isAlarm, stateOf } from "../sessions/state";
 import { reveal } from "../text/reveal";
@@ -168,7 +168,7 @@ export function Drawer() {
 /** Shown as empty only once that is known. */
 function Nothing() {
   const state = connection.value.state;
-  if (state === "offline") return <p class="empty">{t("page.inbox.unknown")}</p>;
+  if (state === "offline") return <p class="empty">{ready.value ? t("page.inbox.unknown") : withoutHub()}</p>;
   if (!ready.value || state === "connecting") return <p class="empty">{t("page.loading")}</p>;
   if (state !== "live") return <p class="empty">{t("page.inbox.unknown")}</p>;
   const alive = [...sessions.value.values()].filter((session) => !session.ended).sort((a, b) => (a.changed_at > b.changed_at ? -1 : 1));

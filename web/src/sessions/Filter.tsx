@@ -3,6 +3,7 @@ import { computed, signal } from "@preact/signals";
 import { basename } from "../text/paths";
 import { Field, Select } from "../parts/Form";
 import { Icon } from "../parts/Icons";
+import { openSearch } from "../search/searching";
 import { sessions } from "../store/desk";
 import { byName, several } from "../store/machines";
 import { reveal } from "../text/reveal";
@@ -24,12 +25,25 @@ export function Filter() {
     <div class="finder">
       <div class="search">
         <Icon name="search" />
-        <input id="search" type="search" placeholder={search} aria-label={search} value={filters.value.words} onInput={(event) => set({ words: event.currentTarget.value })} />
+        <input
+          id="search"
+          type="search"
+          placeholder={search}
+          aria-label={search}
+          value={filters.value.words}
+          onInput={(event) => set({ words: event.currentTarget.value })}
+          onKeyDown={(event) => event.key === "Enter" && openSearch(filters.value.words, true)}
+        />
         <button type="button" class="quiet" aria-expanded={open.value} aria-label={label} title={label} onClick={() => (open.value = !open.value)}>
           <Icon name="filter" />
           {count > 0 && <span class="count">{count}</span>}
         </button>
       </div>
+      {filters.value.words.trim() && (
+        <button type="button" class="more search-all" onClick={() => openSearch(filters.value.words, true)}>
+          {t("page.search.everywhere", { words: reveal(filters.value.words.trim()) })}
+        </button>
+      )}
       {open.value && <Narrow count={count} />}
     </div>
   );

@@ -1,6 +1,7 @@
 /** The sessions: those that need a person first, with the question itself as the row's text. */
 import { computed, signal, useComputed } from "@preact/signals";
 import type { Ask, Session } from "../feed/model";
+import { DangerMark } from "../parts/DangerMark";
 import { MachineName } from "../parts/MachineName";
 import { memo } from "../parts/memo";
 import { Quoted } from "../parts/Quoted";
@@ -8,7 +9,7 @@ import { now } from "../store/clock";
 import { lastLines, openBySession, ready, sessions } from "../store/desk";
 import { awayOf } from "../store/machines";
 import { pathOf, place } from "../store/place";
-import { connection } from "../store/stream";
+import { connection, withoutHub } from "../store/stream";
 import { basename } from "../text/paths";
 import { reveal } from "../text/reveal";
 import { dollars, span } from "../text/times";
@@ -37,6 +38,9 @@ const grouped = computed(() => {
   return found;
 });
 
+/** All sessions of the list, from top to bottom. */
+export const listed = computed(() => [...grouped.value.values()].flat());
+
 function since(session: Session): string {
   return openBySession.value.get(session.id)?.[0]?.opened_at ?? session.changed_at;
 }
@@ -49,7 +53,9 @@ export function SessionsList() {
       {shown.map(([group, list]) => (
         <Section key={group} group={group} list={list} />
       ))}
-      {!shown.length && <p class="empty">{!ready.value ? t("page.loading") : sessions.value.size ? t("page.sessions.no_match") : t("page.sessions.none")}</p>}
+      {!shown.length && (
+        <p class="empty">{!ready.value ? (connection.value.state === "offline" ? withoutHub() : t("page.loading")) : sessions.value.size ? t("page.sessions.no_match") : t("page.sessions.none")}</p>
+      )}
     </nav>
   );
 }
@@ -92,6 +98,7 @@ const SessionRow = memo(({ session, group, asks }: { session: Session; group: Se
           </span>
           {first ? (
             <span class="session-line asks">
+              <DangerMark ask={first} />
               <Quoted text={first.card.headline} />
             </span>
           ) : session.dialog ? (

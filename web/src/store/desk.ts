@@ -3,6 +3,7 @@ import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Asks as AsksPage, Me, Projects, Sessions as SessionsPage } from "../generated/api";
 import { changeAsks, changeSessions, learnAsk, NO_ASKS, type KnownAsks } from "../feed/known";
 import type { Actor, Ask, Item, Project, Session, Settlement, ToolTraits } from "../feed/model";
+import { firstPlainLine } from "../text/plainLine";
 import { get, Refused } from "./http";
 import { useLanguage } from "./language";
 import { machines, readMachines, takeMachineItem } from "./machines";
@@ -200,5 +201,5 @@ function noteLine(item: Item): void {
 }
 
 function firstLine(text: string): string {
-  return (text.split("\n").find((line) => line.trim()) ?? "").slice(0, 160);
+  return firstPlainLine(text).slice(0, 160);
 }

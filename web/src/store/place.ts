@@ -11,6 +11,8 @@ export const ADMIN = ["projects", "rules", "tokens", "machines", "audit", "stati
 export const place = signal<Place>(read(location.pathname));
 /** The card that keys go to, if the person moved there; the first open one otherwise. */
 export const chosen = signal<string | null>(null);
+/** The item that a link leads to, by its cursor; each visit is another object. */
+export const target = signal<{ readonly cursor: number } | null>(aimed());
 /** The session that the chat tab goes back to. */
 export const lastSession = signal<string | null>(null);
 
@@ -75,8 +77,14 @@ export function pathOf(to: Place): string {
 
 function arrive(): void {
   place.value = read(location.pathname);
+  target.value = aimed();
   chosen.value = null;
   if (place.value.view === "session") lastSession.value = place.value.id;
+}
+
+function aimed(): { cursor: number } | null {
+  const found = /^#at-(\d{1,15})$/.exec(location.hash);
+  return found ? { cursor: Number(found[1]) } : null;
 }
 
 function read(path: string): Place {

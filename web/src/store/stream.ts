@@ -2,6 +2,8 @@
 import { signal } from "@preact/signals";
 import type { Item, Preview } from "../feed/model";
 import { me, readSnapshot, standing, takeItems } from "./desk";
+import { moment } from "../text/times";
+import { t } from "../texts";
 import { get, Refused } from "./http";
 import { SharedFeed, type FeedEvent } from "./shared";
 import { followTimelines, forgetTimelines, showPreview } from "./timelines";
@@ -16,6 +18,26 @@ const QUIET_MS = 300;
 const SILENCE_MS = 40_000;
 const WATCH_MS = 5000;
 const LONGEST_PAUSE_MS = 5000;
+
+/** When this browser last heard from the hub: a page that opens without it says so. */
+const SEEN = "handraise.seen";
+const NOTED_MS = 10_000;
+let noted = 0;
+
+function noteSeen(at: number): void {
+  if (at - noted < NOTED_MS) return;
+  noted = at;
+  try {
+    localStorage.setItem(SEEN, String(at));
+  } catch {
+    // Full or forbidden: then only this page knows.
+  }
+}
+
+function lastSeen(): number {
+  const at = Number(localStorage.getItem(SEEN) ?? 0);
+  return at > 0 && at <= Date.now() ? at : Date.now();
+}
 
 type Timer = ReturnType<typeof setTimeout> | undefined;
 
@@ -78,6 +100,7 @@ class LiveFeed {
   private receive(event: FeedEvent): void {
     if (event.type === "lost") return this.disconnected();
     this.heardAt = Date.now();
+    noteSeen(this.heardAt);
     switch (event.type) {
       case "opened":
         this.failures = 0;
@@ -127,7 +150,7 @@ class LiveFeed {
 
   private disconnected(): void {
     this.stop();
-    if (connection.value.state !== "offline") connection.value = { state: "offline", since: Date.now() };
+    if (connection.value.state !== "offline") connection.value = { state: "offline", since: this.cursor === 0 ? lastSeen() : Date.now() };
     const pause = Math.min(LONGEST_PAUSE_MS, 500 * 2 ** this.failures);
     this.failures += 1;
     this.retry = setTimeout(() => void this.reconnect(), pause);
@@ -174,3 +197,9 @@ const live = new LiveFeed();
 export const begin = (): Promise<void> => live.begin();
 export const tryNow = (): void => live.tryNow();
 export const show = (sessions: readonly string[]): void => live.show(sessions);
+
+/** Why nothing is here: the page was opened without the hub. */
+export function withoutHub(): string {
+  const at = connection.value;
+  return t("page.connection.shell", { time: at.state === "offline" ? moment(new Date(at.since).toISOString()) : "" });
+}

@@ -9,6 +9,10 @@ import { get } from "./http";
 /** How much is loaded at once: enough for a screen, then no more than can be drawn between a few frames. */
 const FIRST = 160;
 const OLDER = 100;
+/** At once, on the way to an item far back. */
+const FAR = 1000;
+/** How long to wait for a page that is being loaded, in milliseconds. */
+const SOON = 50;
 
 export interface Conversation {
   readonly blocks: Signal<readonly (readonly TimelineEntry[])[]>;
@@ -68,13 +72,30 @@ async function load(session: string, talk: Talk): Promise<void> {
   }
 }
 
+/** History up to this item. Whether it is here then. */
+export async function loadBackTo(session: string, cursor: number): Promise<boolean> {
+  for (;;) {
+    const talk = talks.get(session);
+    if (!talk) return false;
+    if (talk.state.value !== "loaded" || talk.older.value === "loading") {
+      await new Promise((done) => setTimeout(done, SOON));
+      continue;
+    }
+    const first = talk.items[0]?.cursor ?? 0;
+    if (first <= cursor) return true;
+    if (talk.before === null) return false;
+    await loadOlder(session, FAR);
+    if (talk.older.value === "more" && talk.items[0]?.cursor === first) return false;
+  }
+}
+
 /** One more page of history, inserted at the top. */
-export async function loadOlder(session: string): Promise<void> {
+export async function loadOlder(session: string, limit = OLDER): Promise<void> {
   const talk = talks.get(session);
   if (!talk || talk.before === null || talk.older.value === "loading") return;
   talk.older.value = "loading";
   try {
-    const page = await get<Items>(`/api/sessions/${encodeURIComponent(session)}/items?limit=${OLDER}&before=${talk.before}`);
+    const page = await get<Items>(`/api/sessions/${encodeURIComponent(session)}/items?limit=${limit}&before=${talk.before}`);
     const items = page.items as unknown as Item[];
     takeHistory(items);
     talk.items = [...items, ...talk.items];

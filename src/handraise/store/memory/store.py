@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
+from itertools import islice
 from types import TracebackType
 from typing import Self, TypeVar, Unpack
 
@@ -16,6 +17,7 @@ from handraise.model.items import Item, Preview
 from handraise.model.machines import Machine
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
+from handraise.model.search import Query, SearchHit, find_in
 from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
@@ -236,6 +238,13 @@ class MemoryStore:
             and session in (None, item.session)
         ]
         return found[max(len(found) - limit, 0) :] if after is None else found[:limit]
+
+    async def search(
+        self, query: Query, *, after: int, before: int, session: str | None = None, limit: int = 50
+    ) -> list[SearchHit]:
+        items = reversed(self._contents().items.values())
+        here = (item for item in items if after < item.cursor < before and session in (None, item.session))
+        return list(islice((found for item in here if (found := find_in(item, query)) is not None), limit))
 
     async def cursors(self) -> tuple[int, int]:
         return self._contents().pruned, self._contents().newest

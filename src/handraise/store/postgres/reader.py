@@ -15,6 +15,7 @@ from handraise.model.items import AskOpened, AskSettled, Item
 from handraise.model.machines import Machine, Place
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
+from handraise.model.search import Query, SearchHit, find_in_all
 from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
@@ -38,6 +39,7 @@ from handraise.store.rows import (
     read_token,
     read_trust,
 )
+from handraise.store.searching import CANDIDATES, patterns_of
 
 _END = 2**63 - 1
 _MUCH = 1_000_000
@@ -122,6 +124,19 @@ class PostgresReader:
         rows = await self._rows(statement, after=after, before=end, session=session, limit=limit)
         whole = await self._whole(rows, _ITEM_COLUMNS)
         return [read_item(row) for row in (reversed(whole) if after is None else whole)]
+
+    async def search(self, query: Query, after: int, before: int, session: str | None, limit: int) -> list[SearchHit]:
+        statement = "search" if session is None else "session_search"
+        found: list[SearchHit] = []
+        while len(found) < limit:
+            bounds = {"after": after, "before": before, "session": session, "limit": CANDIDATES}
+            rows = await self._rows(statement, **bounds, **patterns_of(query))
+            items = [read_item(row) for row in await self._whole(rows, _ITEM_COLUMNS)]
+            found += await asyncio.to_thread(find_in_all, items, query)
+            if len(rows) < CANDIDATES:
+                break
+            before = rows[-1][0]
+        return found[:limit]
 
     async def asks_in(self, items: Iterable[Item]) -> list[Ask]:
         """The asks that these items opened or settled, each in its state at that moment."""

@@ -12,6 +12,7 @@ from handraise.model.items import Item
 from handraise.model.machines import Machine
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
+from handraise.model.search import Query, SearchHit, find_in_all
 from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
@@ -31,6 +32,7 @@ from handraise.store.rows import (
     read_token,
     read_trust,
 )
+from handraise.store.searching import CANDIDATES, patterns_of
 from handraise.store.sqlite.database import SQL
 from handraise.store.sqlite.texts import Texts
 
@@ -111,6 +113,18 @@ class Reader:
         end = _END if before is None else before
         rows = self._rows(statement, after=after, before=end, session=session, limit=limit)
         return [read_item(self._texts.whole_item(row)) for row in (reversed(rows) if after is None else rows)]
+
+    def search(self, query: Query, after: int, before: int, session: str | None, limit: int) -> list[SearchHit]:
+        statement = "search" if session is None else "session_search"
+        found: list[SearchHit] = []
+        while len(found) < limit:
+            bounds = {"after": after, "before": before, "session": session, "limit": CANDIDATES}
+            rows = self._rows(statement, **bounds, **patterns_of(query))
+            found += find_in_all((read_item(self._texts.whole_item(row)) for row in rows), query)
+            if len(rows) < CANDIDATES:
+                break
+            before = rows[-1][0]
+        return found[:limit]
 
     def cursors(self) -> tuple[int, int]:
         pruned, newest = self._rows("cursors")[0]

@@ -20,6 +20,7 @@ from handraise.model.items import Item, Preview
 from handraise.model.machines import Machine
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
+from handraise.model.search import Query, SearchHit
 from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
@@ -163,6 +164,11 @@ class SqliteStore:
         limit: int = 500,
     ) -> list[Item]:
         return await self._ask(lambda: self._reader.items(after, before, session, limit))
+
+    async def search(
+        self, query: Query, *, after: int, before: int, session: str | None = None, limit: int = 50
+    ) -> list[SearchHit]:
+        return await self._ask(lambda: self._reader.search(query, after, before, session, limit))
 
     async def cursors(self) -> tuple[int, int]:
         return await self._ask(self._reader.cursors)

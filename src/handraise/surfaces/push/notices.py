@@ -31,6 +31,7 @@ from handraise.model.names import has_hidden, reveal
 from handraise.model.tools import tool_named
 from handraise.model.trust import Trust
 from handraise.present.choices import OPTION, CardChoice, choices
+from handraise.present.dangers import dangers_in_words
 from handraise.present.evidence import brought_in_words
 from handraise.present.headlines import headline, without_marks
 from handraise.present.links import link_of
@@ -264,6 +265,11 @@ def _permission(body: Permission) -> Glance:
     if body.blocked_path:
         # Shorter than on the card: four rows are few, and the path is what counts.
         outside = t("push.outside", path=body.blocked_path) + "\n"
+    dangers = dangers_in_words(body)
+    if dangers:
+        # Nobody should allow it at a glance.
+        warned = "".join(f"⚠ {without_marks(each)}\n" for each in dangers)
+        return Glance(reveal(warned + outside + tool.subject_of(body.input)).rstrip(), whole=False)
     if tool.change:
         text = outside + (body.diff or "").rstrip()
         return Glance(reveal(text), bool(body.diff) and not body.diff_note and _is_whole(text))

@@ -149,7 +149,7 @@ def shown_evidence(each: Evidence) -> Formatted:
         case "note":
             note = t("telegram.card.labelled", label=each.label, text=text) if each.label else text
             return italic(marked(one_line(note)))
-        case "warning":
+        case "warning" | "danger":
             return _warned(text)
         case _:
             assert_never(each.kind)
@@ -161,7 +161,7 @@ def _pieces(card: Card, step: Step) -> Iterable[_Paragraph]:
         yield _Paragraph(shown_evidence(each), _FILES.get(each.kind) or f"{each.kind}-{number}.txt")
     if card.why:
         yield _Paragraph(italic(marked(one_line(card.why))), "reason.txt")
-    if card.risk.reason and not any(each.kind == "warning" for each in card.evidence):
+    if card.risk.reason and not any(each.kind in ("warning", "danger") for each in card.evidence):
         yield _Paragraph(_warned(card.risk.reason), "risk.txt")
     choices = described(step.rows)
     if choices.text:

@@ -284,7 +284,7 @@ def _evidence(dialogue: Dialogue, width: int) -> list[Line]:
 
 def _notes(dialogue: Dialogue, width: int) -> list[Line]:
     """Notes on a request whose input was edited."""
-    notes = [each for each in dialogue.flow.card.evidence if each.kind in ("note", "warning")]
+    notes = [each for each in dialogue.flow.card.evidence if each.kind in ("note", "warning", "danger")]
     why = dialogue.flow.card.why
     shown = [row for each in notes for row in evidence_rows(each, width)]
     return [*shown, *(wrap(line(("class:dim", one_line(why))), width) if why else [])]
@@ -307,6 +307,8 @@ def evidence_rows(each: Evidence, width: int) -> Sequence[Line]:
             style = "class:warning" if each.kind == "warning" else "class:dim"
             text = t("terminal.card.labelled", label=each.label, text=each.text) if each.label else each.text
             return wrap(line((style, one_line(text))), width)
+        case "danger":
+            return wrap(line(("class:danger bold", f"⚠ {one_line(each.text)}")), width, 2)
         case _:
             assert_never(each.kind)
 

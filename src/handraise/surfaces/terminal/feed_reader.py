@@ -18,7 +18,7 @@ from handraise.present.harmless import one_line
 from handraise.surfaces.terminal.dialogue import Dialogue
 from handraise.surfaces.terminal.lines import Line, line, wrap
 from handraise.surfaces.terminal.terminal_io import TerminalIO
-from handraise.surfaces.terminal.timeline import settled_line
+from handraise.surfaces.terminal.timeline import settled_line, unsent_text
 from handraise.surfaces.terminal.view import ViewState
 from handraise.texts import t
 
@@ -198,9 +198,11 @@ class FeedReader:
         mark = "✓" if ask.state == "answered" else "–"
         lines = wrap(line(("class:accent", f"{mark} "), text), width, 2)
         unsent = gone.unsent if gone is not None and not gone.sending else ""
-        if unsent:
+        if unsent and self._view.speaks:
             self._io.keep(unsent)
             lines += wrap(line(("class:warning", t("terminal.feed.unsent"))), width, 2)
+        elif unsent:
+            lines += unsent_text(unsent, width)
         return lines
 
     def _connect(self) -> None:

@@ -18,6 +18,7 @@ from handraise.surfaces.terminal.feed_reader import FeedReader
 from handraise.surfaces.terminal.hand import Hand, Pressed
 from handraise.surfaces.terminal.lines import line, wrap
 from handraise.surfaces.terminal.terminal_io import TerminalIO
+from handraise.surfaces.terminal.timeline import unsent_text
 from handraise.surfaces.terminal.view import ViewState
 from handraise.texts import t
 
@@ -176,9 +177,15 @@ class TerminalSession:
         if found is not None:
             self.view.stack.put(dialogue.edited(found, written), self._clock())
         elif written != text:
+            self._keep_edited(written)
+        self._refresh()
+
+    def _keep_edited(self, written: str) -> None:
+        if self.view.speaks:
             self._io.keep(written)
             self._tell("class:warning", t("terminal.stay.answered_meanwhile"))
-        self._refresh()
+        else:
+            self._io.show(unsent_text(written, self._io.size[0]))
 
     async def _answer(self, ask: Ask, answer: Answer) -> None:
         """The card stays until the feed removes it; on any error, nothing counts that was not confirmed."""

@@ -34,7 +34,7 @@ from handraise.model.items import (
 )
 from handraise.model.tools import names_of
 from handraise.model.usage import UsageLimit
-from handraise.present.actions import doing
+from handraise.present.actions import doing, size_of_change
 from handraise.present.denials import change_in_words
 from handraise.present.evidence import evidence_of_call
 from handraise.present.harmless import evidence, one_line, prose
@@ -198,7 +198,7 @@ class Timeline(Struct):
             if content.text.startswith(self._growing[place].closed):
                 growing = self._growing.pop(place)
                 break
-        rest = growing.finish(content.text)
+        rest = growing.finish(_with_breaks(content.text) if content.own is True else content.text)
         return _words(rest, width) if rest.strip() else []
 
     def _nested(self, content: Text, parent: str, width: int) -> list[Line]:
@@ -255,7 +255,9 @@ class Timeline(Struct):
         duration = _duration(begun.since, at) if begun is not None else ""
         mark = ("class:good", "✓ ") if content.ok else ("class:danger", "✗ ")
         title = begun.title if begun is not None else content.title
-        first = cut(line(mark, inside, self._short(title), ("class:dim", duration)), width)
+        size = size_of_change(begun.tool, begun.input or {}) if begun is not None and content.ok else ""
+        facts = ("class:dim", f"{BETWEEN}{size}{duration}" if size else duration)
+        first = cut(line(mark, inside, self._short(title), facts), width)
         if content.ok:
             return [first]
         output = [each for each in evidence(content.output).split("\n") if each.strip()][:3]
@@ -302,6 +304,11 @@ def _duration(since: datetime, until: datetime) -> str:
     return f"{BETWEEN}{span(length)}" if length.total_seconds() >= 1 else ""
 
 
+def _with_breaks(text: str) -> str:
+    """Markdown that keeps its line breaks."""
+    return "\n".join(f"{row}  " if row.strip() else row for row in text.split("\n"))
+
+
 def _words(block: str, width: int) -> list[Line]:
     return [EMPTY, *indent(markdown.render(block, width - 2), GUTTER)]
 
@@ -320,6 +327,12 @@ def _said(content: Said, width: int) -> list[Line]:
 
 def _ending(content: SessionEnded) -> str:
     return t("terminal.timeline.ended", how=ending_in_words(content.how), reason=one_line(content.reason))
+
+
+def unsent_text(text: str, width: int) -> list[Line]:
+    """Text that nobody can send any more: shown, since there is no composer that could keep it."""
+    rows = [row for each in evidence(text).strip("\n").split("\n") for row in fold(line(each), width - 4)]
+    return [line(GUTTER, ("class:warning", t("terminal.feed.unsent_text"))), *indent(rows, ("class:dim", "    "))]
 
 
 def settled_line(ask: Ask, settlement: Settlement, me: Person, directory: str | None = None) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from handraise.model.asks import Ask
 from handraise.model.items import Item
+from handraise.present.dangers import dangers_in_words
 from handraise.present.harmless import one_line, seal
 from handraise.present.headlines import headline
 from handraise.surfaces.terminal.answer_options import how_to_answer
@@ -24,7 +25,9 @@ _QUEUE = "queue"
 def lines_of_ask(ask: Ask, options: str = "", place: str = "") -> list[str]:
     """An open ask, and how to answer it from elsewhere; `options` find its hub, `place` is its machine's name."""
     where = f" ({one_line(place)})" if place else ""
-    return [f"✋ {one_line(headline(ask, None))}{where}", *(f"    {each}{options}" for each in how_to_answer(ask))]
+    warned = [f"    ⚠ {one_line(each)}" for each in dangers_in_words(ask.body)]
+    ways = [f"    {each}{options}" for each in how_to_answer(ask)]
+    return [f"✋ {one_line(headline(ask, None))}{where}", *warned, *ways]
 
 
 class Unattended:

@@ -64,6 +64,19 @@ SELECT cursor, session, at, content FROM handraise.items
 WHERE session = :session AND cursor < :before
 ORDER BY cursor DESC LIMIT :limit
 
+-- The words of a search stand in the content as they are, or it is stored in pieces.
+-- name: search
+SELECT cursor, session, at, content FROM handraise.items
+WHERE cursor > :after AND cursor < :before AND (substr(content, 1, 1) = '\x01' OR (
+    convert_from(content, 'UTF8') ILIKE :first AND convert_from(content, 'UTF8') ILIKE :second AND convert_from(content, 'UTF8') ILIKE :third))
+ORDER BY cursor DESC LIMIT :limit
+
+-- name: session_search
+SELECT cursor, session, at, content FROM handraise.items
+WHERE session = :session AND cursor > :after AND cursor < :before AND (substr(content, 1, 1) = '\x01' OR (
+    convert_from(content, 'UTF8') ILIKE :first AND convert_from(content, 'UTF8') ILIKE :second AND convert_from(content, 'UTF8') ILIKE :third))
+ORDER BY cursor DESC LIMIT :limit
+
 -- name: mark_pruned
 UPDATE handraise.feed SET pruned = :up_to WHERE pruned < :up_to
 

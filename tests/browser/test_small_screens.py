@@ -1,0 +1,61 @@
+"""Small screens: no view scrolls sideways, tables are cards, and audit entries are sentences."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import ViewportSize, expect
+
+from api.served import served
+from browser.showroom import BYPASS, Showroom
+from browser.talk import LONG
+from browser.window import PAGE, needs_browser, window
+
+pytestmark = needs_browser
+
+SMALL = ViewportSize(width=320, height=640)
+VIEWS = (
+    "/",
+    "/sessions",
+    f"/sessions/{LONG}",
+    f"/sessions/{BYPASS}",
+    "/sessions/s_data",
+    *(f"/admin/{each}" for each in ("projects", "rules", "tokens", "audit", "statistics", "settings")),
+)
+# What is wider than the screen, and what scrolls sideways although it isn't code.
+TOO_WIDE = """
+  () => {
+    const isCode = (each) => each.closest("pre, .code, .diff, .prose table, .unseen, .skip") !== null;
+    const slides = (each) => /auto|scroll/.test(getComputedStyle(each).overflowX);
+    const scrolls = (each) => each.scrollWidth > each.clientWidth + 1 && slides(each);
+    const leaves = ({ left, right, width, height }) => width > 0 && height > 0 && (right > innerWidth + 1 || left < -1);
+    return [...document.querySelectorAll("body *")]
+      .filter((each) => !isCode(each) && (scrolls(each) || leaves(each.getBoundingClientRect())))
+      .map((each) => `${each.tagName}.${each.className}`).slice(0, 8);
+  }
+"""
+
+
+@pytest.mark.limit(300)
+async def test_nothing_goes_sideways_on_a_small_phone(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        await Showroom(hub.up).fill()
+        page = await screen.open(hub.up, viewport=SMALL, has_touch=True, is_mobile=True)
+        wide = {}
+        for view in VIEWS:
+            await page.goto(hub.up.base + view)
+            await expect(page.locator(".connection.live").first).to_be_attached()
+            await expect(page.locator("main")).to_be_visible()
+            await expect(page.get_by_text("Loading…")).to_have_count(0)
+            assert await page.evaluate("document.documentElement.scrollWidth") <= SMALL["width"], view
+            if found := await page.evaluate(TOO_WIDE):
+                wide[view] = found
+        assert wide == {}
+
+        await page.goto(f"{hub.up.base}/admin/tokens")
+        card = page.locator(".list tbody tr").first
+        await expect(card.locator("td").nth(1)).to_have_attribute("data-label", "Role")
+        await expect(card.get_by_role("button", name="Revoke")).to_be_visible()
+        await page.goto(f"{hub.up.base}/admin/audit")
+        entries = page.locator(".entry-list > li")
+        await expect(entries.first).to_contain_text("owner signed in")
+        await expect(page.locator("table")).to_have_count(0)

@@ -1,0 +1,14 @@
+/** The mark of a request to look at twice, where only its headline is shown. */
+import type { Ask } from "../feed/model";
+import { Icon } from "./Icons";
+
+export function DangerMark({ ask }: { ask: Ask }) {
+  const dangers = ask.card.dangers ?? [];
+  if (!dangers.length) return null;
+  return (
+    <span class="danger-mark" title={dangers.join("\n").replaceAll("`", "")}>
+      <Icon name="warning" />
+      <span class="unseen">{ask.card.risk.reason}: </span>
+    </span>
+  );
+}
