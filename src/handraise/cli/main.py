@@ -17,6 +17,7 @@ GROUPS = {
         "attach": ("interactive", "Follow a session from its latest output."),
         "inbox": ("interactive", "Answer open requests from all sessions."),
         "ps": ("ps", "List sessions, those that need you first."),
+        "show": ("show", "Show a session or a request."),
     },
     "Control sessions": {
         "say": ("steering", "Send a message to a session, during a turn too."),
@@ -49,6 +50,8 @@ GROUPS = {
         ),
         "trust": ("trust", "List and revoke which directories may use their own hooks, servers and permissions."),
         "token": ("tokens", "Create, list and revoke tokens, and sign in a browser."),
+        "login": ("login", "Sign in to a hub on another machine."),
+        "logout": ("login", "Sign out: forget the saved token."),
     },
     "Integrations": {
         "telegram": ("telegram", "Connect a Telegram bot, send a test message, and show its status."),
@@ -111,6 +114,7 @@ class HelpfulGroup(click.Group):
 
 @click.group(
     cls=HelpfulGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done, 1 failed or left unfinished, 2 wrong usage, 3 no hub, 4 refused, 5 port in use, "
     "130 interrupted, 143 terminated.",
 )

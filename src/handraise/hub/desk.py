@@ -40,7 +40,7 @@ from handraise.model.instructions import Instruction, InstructionKind
 from handraise.model.items import Item, Preview
 from handraise.model.machines import Machine
 from handraise.model.names import BadName, NameKind, check_name
-from handraise.model.projects import Options, Project, innermost, places_of
+from handraise.model.projects import MODES, Options, Project, innermost, places_of
 from handraise.model.rules import Rule
 from handraise.model.sessions import Say, Session
 from handraise.model.trust import DirectoryTrust
@@ -137,6 +137,7 @@ class LocalDesk:
         title: str | None = None,
         machine: str | None = None,
     ) -> SessionSummary:
+        _check_mode(mode)
         known = await self._store.project(project)
         if machine is None and not self._supervisor.runs_sessions:
             machine = ANY
@@ -201,6 +202,7 @@ class LocalDesk:
         await self._record("session stopped", session=session)
 
     async def change_mode(self, session: str, mode: str) -> None:
+        _check_mode(mode)
         await self._wish(session, ChangeMode(mode), "mode", mode)
 
     async def change_model(self, session: str, model: str) -> None:
@@ -282,6 +284,10 @@ class LocalDesk:
         await self._record("rule revoked", rule=rule)
 
     async def add_rule(self, rule: Rule) -> Rule:
+        if rule.expires_at is not None and rule.expires_at <= self._clock():
+            raise Invalid(t("error.expiry_past"))
+        if rule.mode is not None:
+            _check_mode(rule.mode)
         if rule.project is not None:
             rule = await self._scoped(rule, rule.project)
         saved = replace(rule, id=self._spell("r"), made_by=self.person.name, made_at=self._clock(), source="person")
@@ -465,6 +471,11 @@ class LocalFollower:
     async def __anext__(self) -> Sequence[Item] | Preview:
         with desk_errors():
             return await anext(self._follower)
+
+
+def _check_mode(mode: str | None) -> None:
+    if mode is not None and mode not in MODES:
+        raise Invalid(t("error.option.one_of", key="mode", values=", ".join(MODES)))
 
 
 def _named(name: str, of: NameKind = "name") -> str:
