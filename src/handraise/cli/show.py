@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,9 @@ from handraise.cli.client import HubClient, HubError
 from handraise.cli.finding import ask_named, session_named
 from handraise.cli.places import json_option, on_hub
 from handraise.cli.table import harmless
+
+if TYPE_CHECKING:
+    from handraise.model.asks import Prompt
 
 _ITEMS = 200
 _LINES = 12
@@ -112,7 +115,7 @@ def _time(text: str) -> str:
 
 def _ask(ask: dict[str, Any], options: str) -> list[str]:
     """As the plain terminal shows it, with nothing folded."""
-    from handraise.model.asks import ask_from_json
+    from handraise.model.asks import Question, ask_from_json
     from handraise.present.flows import flow_of
     from handraise.surfaces.terminal import dialogue
     from handraise.surfaces.terminal.answer_options import how_to_answer
@@ -121,7 +124,18 @@ def _ask(ask: dict[str, Any], options: str) -> list[str]:
     read = ask_from_json(ask)
     width = os.get_terminal_size().columns if sys.stdout.isatty() else 100
     card = lines_of_card(dialogue.begin(read, flow_of(read, None)), max(40, width), datetime.now(UTC), "")
+    if isinstance(read.body, Question) and len(read.body.questions) > 1:
+        # A card shows one question at a time.
+        card = [card[0], *(row for number, each in enumerate(read.body.questions, 1) for row in _prompt(number, each))]
     if ask["state"] == "open":
         return [*card, "", "Answer with:", *(f"  {each}{options}" for each in how_to_answer(read))]
     outcome = ask["card"].get("outcome") or {}
     return [*card, "", harmless(str(outcome.get("line") or ask["state"]))]
+
+
+def _prompt(number: int, prompt: "Prompt") -> list[str]:
+    several = " (choose any number)" if prompt.multi_select else ""
+    rows = ["", harmless(f"{number}. {prompt.question}{several}")]
+    for at, option in enumerate(prompt.options, 1):
+        rows.append(harmless(f"   {at} {option.label}{f' – {option.description}' if option.description else ''}"))
+    return rows
