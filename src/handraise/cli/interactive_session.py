@@ -224,7 +224,7 @@ def _surface(output: OutputOptions, hub: HubTarget) -> "Screen | Plain | Unatten
     keyboard = None if output.as_json else _keyboard()
     if keyboard is None:
         return Unattended(as_json=output.as_json, patience=output.patience, options=hub.options)
-    if output.plain or os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
+    if output.plain or os.environ.get("TERM", "dumb") == "dumb":
         from handraise.surfaces.terminal.plain import Plain
 
         return Plain(_now, keyboard)
