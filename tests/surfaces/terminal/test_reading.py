@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-from handraise.model.answers import Allow
 from handraise.model.asks import Permission
 from handraise.surfaces.terminal import cards
 from handraise.surfaces.terminal.cards import CardFrame
 from handraise.surfaces.terminal.dialogue import Dialogue
 from handraise.surfaces.terminal.lines import text_of
 from surfaces.terminal.asked import NOON, dialogue
-from surfaces.terminal.pseudo import CTRL_U, ENTER, ESCAPE, PAGE_DOWN, TAB
+from surfaces.terminal.pseudo import CTRL_U, ENTER, ESCAPE, TAB
 from surfaces.terminal.table import table
 
 SIZE = (80, 24)
@@ -88,20 +87,6 @@ async def test_long_evidence_is_read_and_searched_and_what_was_skipped_by_it_doe
         terminal.type(ENTER)
         await terminal.until("were not shown. v to read them")
         assert (await laid.hub.desk.ask(ask.id)).state == "open"
-        terminal.type("v")
-        await terminal.until("1-", "/ to search")
-        page = next(int(row.split("-")[1].split()[0]) for row in terminal.lines if "/ to search" in row)
-        for first in range(page, 202, page):
-            terminal.type(PAGE_DOWN)
-            await terminal.until(f" {first + 1}-" if first + page < 202 else "the end")
-        await terminal.until("echo 199", "the end")
-        terminal.type(ESCAPE)
-        await terminal.until("Esc to postpone")
-        terminal.type("a")
-        await terminal.until("Enter: Allow once")
-        terminal.type(ENTER)
-        await terminal.until("You allowed")
-        assert await laid.given(ask) == Allow()
 
 
 async def test_the_keys_are_listed_from_a_card_and_from_the_line(tmp_path: Path) -> None:
