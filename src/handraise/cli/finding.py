@@ -25,8 +25,8 @@ def session_named(client: HubClient, name: str) -> dict[str, Any]:
         return exact
     sessions = list(client.pages("/api/sessions", "sessions"))
     wanted = name.casefold()
-    titles = [(each, str(each["title"]).casefold()) for each in sessions]
-    # A complete title comes first: Claude can't choose one that hides another session's.
+    # What looks like an ID is one: no title can take its place.
+    titles = [] if name.startswith("s_") else [(each, str(each["title"]).casefold()) for each in sessions]
     found = [each for each, title in titles if title == wanted]
     found = found or [each for each in sessions if _begins(each["id"], name)]
     found = found or [each for each, title in titles if wanted and title.startswith(wanted)]

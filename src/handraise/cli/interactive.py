@@ -90,17 +90,17 @@ def run(text: str | None, state: str | None, hub: str | None, plain: bool, **opt
         raise click.UsageError("--fork needs --resume ID: the session to fork.")
     if options["machine"] and options["resume"]:
         raise click.UsageError("A session stays on its machine. Leave out --machine.")
-    request = SessionRequest(_words(text, options.pop("images"), resuming=options["resume"] is not None), **options)
     target = _target(state, hub)
-    if target.address is None:
-        _ensure_hub(target.state, quiet=output.as_json)
-    if request.resume is not None:
-        request = replace(request, resume=session_named(_client(target), request.resume)["id"])
-    elif target.address is not None and request.project is None:
+    if target.address is not None and options["project"] is None and options["resume"] is None:
         raise click.UsageError(
             f"Sessions at {target.address} run in that hub's projects. Use --project NAME, or --hub local to run it"
             " here."
         )
+    request = SessionRequest(_words(text, options.pop("images"), resuming=options["resume"] is not None), **options)
+    if target.address is None:
+        _ensure_hub(target.state, quiet=output.as_json)
+    if request.resume is not None:
+        request = replace(request, resume=session_named(_client(target), request.resume)["id"])
     sys.exit(begin(target, request, output))
 
 

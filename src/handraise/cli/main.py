@@ -34,6 +34,8 @@ GROUPS = {
             "serve",
             "Try every kind of request: real Claude Code, scripted model, no account, no network.",
         ),
+        "hub": ("hub", "Show, stop and restart this machine's hub, and read its log."),
+        "service": ("service", "Run the hub as a service that starts by itself: systemd or launchd."),
         "doctor": ("doctor", "Check the setup: Claude Code, sign-in, port, permissions, disk and more."),
         "machines": ("machines", "List, rename and forget the machines that share this inbox."),
         "backup": ("backup", "Save everything the hub keeps in one file, while it runs."),

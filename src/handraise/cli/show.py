@@ -115,11 +115,14 @@ def _time(text: str) -> str:
 
 def _ask(ask: dict[str, Any], options: str) -> list[str]:
     """As the plain terminal shows it, with nothing folded."""
+    from handraise.model.actors import Person
     from handraise.model.asks import Question, ask_from_json
     from handraise.present.flows import flow_of
-    from handraise.surfaces.terminal import dialogue
+    from handraise.surfaces.terminal import cards, dialogue
     from handraise.surfaces.terminal.answer_options import how_to_answer
+    from handraise.surfaces.terminal.lines import text_of
     from handraise.surfaces.terminal.plain import lines_of_card
+    from handraise.surfaces.terminal.timeline import settled_line
 
     read = ask_from_json(ask)
     width = os.get_terminal_size().columns if sys.stdout.isatty() else 100
@@ -129,8 +132,9 @@ def _ask(ask: dict[str, Any], options: str) -> list[str]:
         card = [card[0], *(row for number, each in enumerate(read.body.questions, 1) for row in _prompt(number, each))]
     if ask["state"] == "open":
         return [*card, "", "Answer with:", *(f"  {each}{options}" for each in how_to_answer(read))]
-    outcome = ask["card"].get("outcome") or {}
-    return [*card, "", harmless(str(outcome.get("line") or ask["state"]))]
+    rows = cards.story(dialogue.begin(read, flow_of(read, None)), max(40, width))
+    outcome = settled_line(read, read.settlement, Person("")) if read.settlement is not None else ask["state"]
+    return [*(text_of(row) for row in rows), "", outcome]
 
 
 def _prompt(number: int, prompt: "Prompt") -> list[str]:
