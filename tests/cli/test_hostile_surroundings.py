@@ -36,6 +36,8 @@ WORDS: dict[str, list[list[str]]] = {
     "machines": [["machines"], ["machines", "rename", "a", "b"], ["machines", "forget", "a", "--yes"]],
     "trust": [["trust", "list"], ["trust", "revoke", "."]],
     "token": [["token", "list"]],
+    "rm": [["rm", "s_1", "--yes"]],
+    "prune": [["prune", "--yes"]],
     "show": [["show", "s_1"], ["show", "a_1"]],
     "hub": [["hub", "status"], ["hub", "stop", "--yes"], ["hub", "restart", "--yes"], ["hub", "logs"]],
     "service": [["service", "uninstall", "--yes"]],

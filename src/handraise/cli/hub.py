@@ -9,14 +9,14 @@ import struct
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import click
 
 from handraise.cli.background import BACKGROUND, LOG, start_hub
 from handraise.cli.client import HubClient, HubError, NoHub
-from handraise.cli.places import json_option, options_of, state_folder, state_option, yes_option
+from handraise.cli.places import confirm, json_option, options_of, state_folder, state_option, yes_option
 from handraise.cli.table import harmless
 from handraise.client.logins import HubChoice
 
@@ -36,7 +36,11 @@ def hub() -> None:
 @json_option
 def status(state: str | None, as_json: bool) -> None:
     """Say whether a hub is running, where, and what it is doing. Exits with 3 if none is running."""
-    running = _Running(state)
+    with closing(_Running(state)) as running:
+        _show(running, as_json=as_json)
+
+
+def _show(running: "_Running", *, as_json: bool) -> None:
     facts = {
         "address": running.address,
         "version": running.client.get("/api/health")["version"],
@@ -66,9 +70,9 @@ def status(state: str | None, as_json: bool) -> None:
 @state_option
 def stop(yes: bool, state: str | None) -> None:
     """Stop the hub. Sessions keep running, and the next hub reattaches them."""
-    running = _Running(state)
-    _confirm(running, "Stop the hub?", yes=yes)
-    running.end()
+    with closing(_Running(state)) as running:
+        _confirm(running, "Stop the hub?", yes=yes)
+        running.end()
     click.echo("The hub has stopped.")
 
 
@@ -77,7 +81,13 @@ def stop(yes: bool, state: str | None) -> None:
 @state_option
 def restart(yes: bool, state: str | None) -> None:
     """Restart a hub that runs in the background, for example after an update."""
-    running = _Running(state)
+    with closing(_Running(state)) as running:
+        _restart(running, yes=yes)
+    with closing(_Running(state)) as again:
+        click.echo(f"The hub is running at {again.address}")
+
+
+def _restart(running: "_Running", *, yes: bool) -> None:
     if not running.in_background:
         raise HubError(
             409,
@@ -87,7 +97,6 @@ def restart(yes: bool, state: str | None) -> None:
     _confirm(running, "Restart the hub?", yes=yes)
     running.end()
     start_hub(running.folder)
-    click.echo(f"The hub is running at {_Running(state).address}")
 
 
 @hub.command()
@@ -127,9 +136,13 @@ class _Running:
         try:
             self._connection.connect(str(self.folder / "hub.sock"))
         except OSError as error:
+            self.close()
             raise NoHub(f"No hub is running in {self.folder}. Start one with: handraise serve") from error
         self.pid = _peer(self._connection)
         self._arguments = _arguments(self.pid)
+
+    def close(self) -> None:
+        self._connection.close()
 
     @property
     def address(self) -> str:
@@ -201,10 +214,7 @@ def _confirm(running: _Running, question: str, *, yes: bool) -> None:
         click.echo("This hub ends its sessions when it stops (--stop-sessions), also those that wait.", err=True)
     else:
         click.echo("Sessions keep running. Nothing can be answered until the hub is back.", err=True)
-    if not yes:
-        if not sys.stdin.isatty():
-            raise click.UsageError("Use --yes to do this without a question.")
-        click.confirm(question, abort=True, err=True)
+    confirm(question, yes=yes)
 
 
 def _count(count: int, one: str, many: str) -> str:

@@ -27,6 +27,8 @@ GROUPS = {
         "stop": ("steering", "Stop a session; you can resume it later."),
         "cancel": ("steering", "Take back what waits for a session whose machine is away."),
         "mode": ("steering", "Change the permission mode of a session."),
+        "rm": ("removing", "Remove sessions that have ended."),
+        "prune": ("removing", "Remove all sessions that ended a while ago."),
     },
     "Hub": {
         "serve": ("serve", "Run the hub: web page, API and sessions."),
@@ -45,7 +47,7 @@ GROUPS = {
         "replay": ("replay", "Rebuild a timeline from a journal: a file, a session's folder or a session ID."),
     },
     "Projects and access": {
-        "project": ("projects", "Add, list, change and sync projects."),
+        "project": ("projects", "Add, list, change, remove and sync projects."),
         "rules": (
             "rules",
             "List, add and revoke rules: the first rule that matches decides.",

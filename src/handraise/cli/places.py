@@ -76,6 +76,15 @@ def options_of(chosen: HubChoice, state: str | None) -> str:
     return f" --state {shlex.quote(state)}" if state else ""
 
 
+def confirm(question: str, *, yes: bool) -> None:
+    """Asks before something that can't be undone; raises Abort, or UsageError if nobody can be asked."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{question} Use --yes to do this without a question.")
+    click.confirm(question, abort=True, err=True)
+
+
 def state_folder(named: str | None) -> Path:
     """The hub's folder: `--state`, then `$HANDRAISE_STATE`, then the platform's state folder."""
     return Path(client_state.state_folder(named))

@@ -14,7 +14,7 @@ import click
 from handraise.cli import completion
 from handraise.cli.client import HubClient, HubError
 from handraise.cli.finding import project_named
-from handraise.cli.places import here, json_option, on_hub
+from handraise.cli.places import confirm, here, json_option, on_hub, yes_option
 from handraise.cli.table import harmless
 
 _LISTS = ("allowed_tools", "add_dirs")
@@ -35,7 +35,7 @@ KEYS = (*_TEXTS, *_LISTS, *_SWITCHES, *_NUMBERS, _RULES)
 
 @click.group()
 def project() -> None:
-    """Add, list, change and sync projects."""
+    """Add, list, change, remove and sync projects."""
 
 
 @project.command()
@@ -110,6 +110,25 @@ def place(project: str, path: str | None, machine: str | None, remove: bool, cli
     there = path if path is None or machine else _directory(client, path)
     body = {"path": there or "", "machine": machine}
     _show([client.patch(f"/api/projects/{found['id']}", body)], as_json)
+
+
+@project.command()
+@click.argument("project", shell_complete=completion.projects)
+@yes_option
+@on_hub
+def remove(project: str, yes: bool, client: HubClient) -> None:
+    """Remove a project and its rules. The directory and its sessions stay.
+
+    \b
+    handraise project remove shop
+    """
+    found = project_named(client, project)
+    rules = [each for each in client.get("/api/rules")["rules"] if each["project"] == found["id"]]
+    note = f" Its {len(rules)} {'rule is' if len(rules) == 1 else 'rules are'} revoked." if rules else ""
+    name = harmless(found["name"])
+    confirm(f"Remove the project {name}?{note}", yes=yes)
+    client.delete(f"/api/projects/{found['id']}")
+    click.echo(f"Removed the project {name}.{note} The directory stays.")
 
 
 @project.command()

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 import click
 
 from handraise.cli.client import HubClient, HubError
-from handraise.cli.places import state_folder, state_option, yes_option
+from handraise.cli.places import confirm, state_folder, state_option, yes_option
 
 NAME = "handraise"
 _LABEL = "dev.handraise.hub"
@@ -45,10 +45,8 @@ def install(only_print: bool, no_start: bool, kind: str | None, yes: bool, state
     if only_print:
         click.echo(text, nl=False)
         return
-    if file.exists() and file.read_text(errors="replace") != text and not yes:
-        if not sys.stdin.isatty():
-            raise click.UsageError(f"{file} exists and differs. Use --yes to replace it.")
-        click.confirm(f"{file} exists and differs. Replace it?", abort=True, err=True)
+    if file.exists() and file.read_text(errors="replace") != text:
+        confirm(f"{file} exists and differs. Replace it?", yes=yes)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
     click.echo(f"Wrote {file}:\n")
@@ -77,10 +75,7 @@ def uninstall(yes: bool) -> None:
     if not found:
         raise HubError(404, "not_found", "There is no service. Install it with: handraise service install")
     for kind, file in found:
-        if not yes:
-            if not sys.stdin.isatty():
-                raise click.UsageError("Use --yes to do this without a question.")
-            click.confirm(f"Stop the service and remove {file}?", abort=True, err=True)
+        confirm(f"Stop the service and remove {file}?", yes=yes)
         commands = _stopping(kind, file)
         if shutil.which(commands[0][0]) is not None:
             _perform(commands)

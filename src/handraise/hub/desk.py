@@ -51,6 +51,8 @@ from handraise.session.supervisor import NoSuchSession, StartOptions, Supervisor
 from handraise.store.changes import (
     ForgetMachine,
     Record,
+    RemoveProject,
+    RemoveRule,
     RenameMachine,
     RevokeTrust,
     SaveProject,
@@ -234,6 +236,15 @@ class LocalDesk:
         await self._record("session started", session=forked.id)
         return await self._summary(forked)
 
+    async def remove(self, session: str) -> None:
+        if await self._elsewhere(session) is not None:
+            raise Refused(t("error.session_removed_there"))
+        with desk_errors():
+            removed = await self._supervisor.remove(session)
+        detail = {"name": removed.title, "directory": removed.directory}
+        entry = Entry(self._clock(), "session removed", self.person, self.source, session=session, detail=detail)
+        await self._store.apply([Record(entry)])
+
     async def asks(
         self,
         *,
@@ -353,6 +364,20 @@ class LocalDesk:
                 changed = await self._machines.placed(changed, path, machine)
         await self._save(changed, "project changed")
         return changed
+
+    async def remove_project(self, project: str) -> None:
+        found = await self._store.project(project)
+        if found is None:
+            raise NotFound(t("error.no_project", project=project))
+        applied = await self._store.apply([RemoveProject(found.id)])
+        if not applied.took[0]:
+            raise Refused(t("error.project_in_use"))
+        detail = {"project": found.id, "name": found.name, "path": found.path}
+        entry = Entry(self._clock(), "project removed", self.person, self.source, detail=detail)
+        # They can't apply anywhere any more; if the hub dies before this, they only stay in the list.
+        rules = [RemoveRule(each.id) for each in self._inbox.rules if each.project == found.id]
+        await self._store.apply([*rules, Record(entry)])
+        await self._inbox.read_rules()
 
     async def machines(self) -> list[MachineSummary]:
         return await self._machines.summaries()
