@@ -91,7 +91,9 @@ def cancel(session: str, which: str | None, client: HubClient, as_json: bool) ->
     found = next((each for each in waiting if each["id"] == which), None)
     if found is None:
         raise HubError(
-            404, "not_found", f"{which} isn't waiting for this session. List what is: handraise cancel {session}{client.options}"
+            404,
+            "not_found",
+            f"{which} isn't waiting for this session. List what is: handraise cancel {session}{client.options}",
         )
     client.delete(f"/api/{'says' if found['kind'] == 'message' else 'instructions'}/{quote(which, safe='')}")
 
