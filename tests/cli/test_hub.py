@@ -91,11 +91,11 @@ def test_a_service_is_installed_shown_and_removed(home: Path) -> None:
     file = home / ".config/systemd/user/handraise.service"
     code, printed = typed("service", "install", "--print", "--kind", "systemd")
     assert (code, file.exists()) == (0, False)
-    code, said = typed("service", "install", "--kind", "systemd")
-    assert code == 0, said
+    code, status = typed("service", "install", "--kind", "systemd")
+    assert code == 0, status
     assert file.read_text() == printed
-    assert f"Wrote {file}:" in said
-    assert "    KillMode=process" in said
+    assert f"Wrote {file}:" in status
+    assert "    KillMode=process" in status
     assert (home / "calls").read_text() == "--user daemon-reload\n--user enable --now handraise\n"
 
     # One that a person changed is not replaced without a word.
@@ -106,13 +106,13 @@ def test_a_service_is_installed_shown_and_removed(home: Path) -> None:
     assert file.read_text() == printed
 
     (home / "calls.fails").touch()
-    code, said = typed("service", "install", "--kind", "systemd")
-    assert (code, "failed: No medium found" in said) == (1, True)
+    code, status = typed("service", "install", "--kind", "systemd")
+    assert (code, "failed: No medium found" in status) == (1, True)
     (home / "calls.fails").unlink()
 
     assert typed("service", "uninstall")[0] == 2
-    code, said = typed("service", "uninstall", "--yes")
-    assert (code, said) == (0, f"Removed {file}.\n")
+    code, status = typed("service", "uninstall", "--yes")
+    assert (code, status) == (0, f"Removed {file}.\n")
     assert (home / "calls").read_text().endswith("--user disable --now handraise\n")
     assert typed("service", "uninstall", "--yes")[0] == 1
 

@@ -58,15 +58,15 @@ async def test_only_a_session_that_has_ended_and_waits_for_nobody_is_removed_and
     assert await store.says("s_1") == []
     assert await store.checkpoint("s_1") is None
     assert "s_1" not in await store.last_lines()
-    [kept] = await store.items(session="s_2")
-    content = kept.read()
+    [item] = await store.items(session="s_2")
+    content = item.read()
     assert isinstance(content, Text)
     assert content.text == LONG
     assert any(each.session == "s_1" for each in await store.audit(after=0))
     # Its place in the feed isn't given to another item.
     _, newest = await store.cursors()
-    [item] = (await store.apply([PublishItems("s_2", NOON, Text("more", "m_3"))])).items
-    assert item.cursor == newest + 1
+    [another] = (await store.apply([PublishItems("s_2", NOON, Text("more", "m_3"))])).items
+    assert another.cursor == newest + 1
 
 
 async def test_a_project_is_removed_unless_one_of_its_sessions_runs(store: Store) -> None:
