@@ -23,6 +23,8 @@ HERE = (
     "replay",
     "telegram",
     "mcp",
+    "backup",
+    "restore",
     "completion",
     "login",
     "logout",
