@@ -67,7 +67,8 @@ async def test_what_went_wrong_is_a_sentence_and_a_code(tmp_path: Path) -> None:
             done = await typed(hub, *words)
             assert done.exit_code == code, (words, done.output)
             assert "Traceback" not in done.output
-            assert done.output.splitlines()[-1 if code == 1 else 0].endswith("."), done.output
+            sentence = done.output.splitlines()[-1 if code == 1 else 0]
+            assert sentence.endswith((".", f"List them with: handraise ps --state {hub.state}")), done.output
         await typed(hub, "answer", ask.id, "--deny", "No.")
         assert (await typed(hub, "answer", ask.id, "--allow")).exit_code == 4
 

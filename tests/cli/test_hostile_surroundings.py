@@ -36,6 +36,13 @@ WORDS: dict[str, list[list[str]]] = {
     "machines": [["machines"], ["machines", "rename", "a", "b"], ["machines", "forget", "a", "--yes"]],
     "trust": [["trust", "list"], ["trust", "revoke", "."]],
     "token": [["token", "list"]],
+    "rm": [["rm", "s_1", "--yes"]],
+    "prune": [["prune", "--yes"]],
+    "show": [["show", "s_1"], ["show", "a_1"]],
+    "hub": [["hub", "status"], ["hub", "stop", "--yes"], ["hub", "restart", "--yes"], ["hub", "logs"]],
+    "service": [["service", "uninstall", "--yes"]],
+    "login": [["login", "http://127.0.0.1:1"]],
+    "logout": [["logout"]],
     "telegram": [["telegram", "setup"], ["telegram", "test"], ["telegram", "status"]],
     "mcp": [["mcp"]],
     "completion": [["completion", "bash"]],
@@ -89,7 +96,7 @@ def test_a_state_path_that_is_a_file(checked: Checked, tmp_path: Path, state: di
     place.write_text("")
     state["HANDRAISE_STATE"] = str(place)
     for words, code, out, err in checked([{"words": words, "env": state} for words in EACH], fails=False):
-        if words[0] not in ("doctor", "completion", "mcp", "replay", "telegram", "store"):
+        if words[0] not in ("doctor", "completion", "mcp", "replay", "telegram", "store", "service", "login", "logout"):
             assert code in ((1, 2) if words[0] in NEEDS_NO_HUB else (3,)), (words, code, out, err)
     [(_, code, _, err)] = checked([{"words": ["serve", "--port", "0"], "env": state}])
     assert code == 1

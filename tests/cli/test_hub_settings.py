@@ -51,6 +51,14 @@ def test_the_key_is_stripped_unless_billing_is_chosen(tmp_path: Path) -> None:  
     assert not made.limits.unsafe_plan
 
 
+def test_no_claude_sees_a_token_for_a_hub(tmp_path: Path) -> None:
+    variables = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "HANDRAISE_TOKEN": "secret", "HANDRAISE_HUB": "http://x"}
+    made = service({**environ(tmp_path), **variables}, tmp_path / "state", None, None)
+    assert not {"HANDRAISE_TOKEN", "HANDRAISE_HUB"} & set(made.environment)
+    assert (tmp_path / "config" / "handraise") in made.hidden
+    assert (tmp_path / "handraise.toml") in made.hidden
+
+
 def test_an_unknown_key_is_refused_with_the_nearest_known_one(tmp_path: Path) -> None:
     with pytest.raises(SettingsRefused, match="parallel"):
         service(environ(tmp_path, "[limits]\nparalel = 3\n"), tmp_path / "state", None, None)

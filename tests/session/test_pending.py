@@ -1,17 +1,20 @@
 """What Claude waits for: asks raised, denied, answered, confirmed; and the line for each answer."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from handraise import texts
+from handraise.model.actors import Actor, TheHub
 from handraise.model.agent_replies import OUTLINE
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
 from handraise.model.asks import Answered, Expired, Form, Permission, Plan, Question
 from handraise.model.items import Notice
+from handraise.model.sessions import Say
 from handraise.session import replies
-from handraise.session.commands import Deliver, FrameReceived, Raise, Withdraw, Write
+from handraise.session.commands import Deliver, FrameReceived, Raise, Speak, Withdraw, Write
 from handraise.session.pending import ask_id
 from session.claude_says import (
     ANA,
@@ -376,6 +379,22 @@ def test_an_explicit_answer_to_a_plan_takes_the_pause_back(answer: Answer) -> No
 
     assert responses(talk.later(29).hear(plan("r_10")))
     assert of(Raise, talk.later(1).hear(plan("r_11")))
+
+
+@pytest.mark.parametrize(
+    ("by", "seconds", "ends"),
+    [(ANA, 5, True), (ANA, -5, False), (TheHub(), 5, False)],
+    ids=["a reply", "a message from before", "a message of the hub"],
+)
+def test_a_reply_to_the_outline_ends_the_pause_and_nothing_else_does(by: Actor, seconds: int, ends: bool) -> None:
+    talk = asked(plan())
+    talk.answer("r_1", Outline())
+    talk.later(6)
+    talk.wish(Speak(Say("u_1", "s_1", "Looks good. Go on.", by, "web", NOON + timedelta(seconds=seconds))))
+
+    assert bool(of(Raise, talk.hear(plan("r_2")))) == ends
+    # The next pause is longer all the same.
+    assert talk.memory.cooldown.uses == 1
 
 
 def test_a_pause_concerns_plans_alone_and_survives_an_expiry() -> None:

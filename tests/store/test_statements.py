@@ -9,7 +9,7 @@ import pytest
 
 from handraise.store.sqlite.database import SQL, open_for_writing
 
-LISTS_ALL = {"prune_tokens", "sessions", "tokens"}
+LISTS_ALL = {"prune_tokens", "remove_project", "sessions", "tokens"}
 SORTS_FEW = {"open_asks", "project", "projects", "sessions_in_phases", "tokens_by_id"}
 
 

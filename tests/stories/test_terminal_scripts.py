@@ -161,7 +161,7 @@ async def test_what_cannot_be_done_is_a_failed_command(tmp_path: Path) -> None:
     async with desk(tmp_path, choosing) as (laid, _):
         code, _, err = await laid.script("run", "--resume", "s_nowhere", "Go on.")
         assert code == 1
-        assert "There is no session s_nowhere" in err
+        assert "There is no session 's_nowhere'" in err
         code, _, err = await laid.script("run")
         assert code == 2
         assert "What should Claude do?" in err

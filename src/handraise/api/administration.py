@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from handraise.api.requests import ORDER, ApiRequest, BadRequest, Parameter, Route, answer
 from handraise.api.schemas import Done, Moment, Name, check_time
-from handraise.desk.interface import Desk
+from handraise.desk.interface import Desk, Refused
 from handraise.model import tokens
 from handraise.model.audit import Entry, What
 from handraise.model.projects import BadOption, Options, Project, check
@@ -171,6 +171,15 @@ async def change_project(request: ApiRequest) -> Response:
     return answer(await desk.change_project(project, wanted.name, wanted.options, wanted.path, wanted.machine))
 
 
+async def remove_project(request: ApiRequest) -> Response:
+    project = await _project(request, request.path("id"))
+    for token in await request.auth.tokens():
+        if token.project == project:
+            raise Refused(t("error.project_has_token", token=token.name))
+    await request.desk.remove_project(project or "")
+    return answer(Done())
+
+
 async def list_rules(request: ApiRequest) -> Response:
     return answer(Rules(await request.desk.rules()))
 
@@ -311,6 +320,7 @@ ROUTES = (
     Route("GET", "/api/projects", "viewer", list_projects, "List projects", returns=Projects, compress=True),
     Route("POST", "/api/projects", "admin", add_project, "Add a project", NewProject, Project, 201),
     Route("PATCH", "/api/projects/{id}", "admin", change_project, "Change a project", ProjectChange, Project),
+    Route("DELETE", "/api/projects/{id}", "admin", remove_project, "Remove a project and its rules", returns=Done),
     Route("GET", "/api/rules", "viewer", list_rules, "List rules in order", returns=Rules, compress=True),
     Route("POST", "/api/rules", "admin", add_rule, "Add a rule", NewRule, Rule, 201),
     Route("DELETE", "/api/rules/{id}", "admin", revoke_rule, "Revoke a rule", returns=Done),

@@ -250,6 +250,11 @@ async def rename(request: ApiRequest) -> Response:
     return await look(request)
 
 
+async def remove(request: ApiRequest) -> Response:
+    await request.desk.remove(request.path("id"))
+    return answer(Done())
+
+
 async def say(request: ApiRequest) -> Response:
     wanted = request.body(Words)
     if wanted.content and (wanted.text or wanted.images):
@@ -411,6 +416,7 @@ ROUTES = (
     ),
     Route("GET", "/api/sessions/{id}", "viewer", look, "Get a session", returns=SessionSchema),
     Route("PATCH", "/api/sessions/{id}", "approver", rename, "Rename a session", Title, SessionSchema, may_wait=True),
+    Route("DELETE", "/api/sessions/{id}", "admin", remove, "Remove a session that has ended", returns=Done),
     Route(
         "POST",
         "/api/sessions/{id}/say",

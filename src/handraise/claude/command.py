@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 _BILLING = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
-_OURS = ("HANDRAISE_TELEGRAM_TOKEN", "HANDRAISE_STORE_DATABASE")
+_OURS = ("HANDRAISE_TELEGRAM_TOKEN", "HANDRAISE_STORE_DATABASE", "HANDRAISE_TOKEN", "HANDRAISE_HUB")
 # Set by Claude Code for its own children: a Claude that sees them believes it runs inside another one.
 _NESTED = (
     "AI_AGENT",

@@ -196,18 +196,21 @@ def _chosen(chosen: str, prompts: tuple[Prompt, ...]) -> tuple[int, str]:
         if numbered is None:
             _lacks_number(f"--choose {chosen}", prompts)
         number, label = numbered
-        if label not in _labels(prompts[number - 1]):
+        meant = _label(prompts[number - 1], label)
+        if meant is None:
             raise Misfit(f"{_name(number, prompts).capitalize()} has no option {label!r}.")
-        return numbered
+        return number, meant
     labels = _labels(prompts[0]) if prompts else set()
-    if numbered is not None and numbered[1] in labels:
+    meant = _label(prompts[0], numbered[1]) if numbered is not None else None
+    if meant is not None and numbered is not None:
         if chosen in labels:
             raise Misfit(f"{chosen!r} is ambiguous. Write '1={chosen}' or {numbered[1]!r}.")
-        return numbered
-    if chosen not in labels:
+        return 1, meant
+    meant = _label(prompts[0], chosen) if prompts else None
+    if meant is None:
         own_words = "" if prompts and prompts[0].is_closed else " Use --text for your own words."
         raise Misfit(f"There is no option {chosen!r}.{own_words}")
-    return 1, chosen
+    return 1, meant
 
 
 def _written(written: str, prompts: tuple[Prompt, ...]) -> tuple[int, str]:
@@ -230,6 +233,18 @@ def _numbered(value: str, prompts: tuple[Prompt, ...]) -> tuple[int, str] | None
 
 def _lacks_number(option: str, prompts: tuple[Prompt, ...]) -> NoReturn:
     raise Misfit(f"There are {len(prompts)} questions. Which one does {option!r} answer? Use 1=…, 2=….")
+
+
+def _label(prompt: Prompt, chosen: str) -> str | None:
+    """The label that was typed, or that has this number. A label that is a number is never a position."""
+    labels = [option.label for option in prompt.options]
+    if chosen in labels:
+        return chosen
+    # Where labels are numbers, too, a number that is none of them is a slip, not a position.
+    if any(each.strip().isdecimal() for each in labels):
+        return None
+    at = int(chosen) if chosen.isascii() and chosen.isdecimal() and len(chosen) < 4 else 0
+    return labels[at - 1] if 1 <= at <= len(labels) else None
 
 
 def _labels(prompt: Prompt) -> set[str]:

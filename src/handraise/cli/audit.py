@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from handraise.cli.client import HubClient
-from handraise.cli.places import json_option, state_folder, state_option
+from handraise.cli.places import json_option, on_hub
 from handraise.cli.table import harmless
 
 _PAGE = 1000
@@ -18,11 +18,11 @@ _PAGE = 1000
 @click.option("--ask", metavar="ID", help="Only this request.")
 @click.option("--by", metavar="NAME", help="Only by this person or rule.")
 @click.option("--what", metavar="WHAT", help="Only this kind of entry: answered, refused, login, 'token made', …")
-@state_option
+@on_hub
 @json_option
-def audit(state: str | None, as_json: bool, **filters: str | None) -> None:
+def audit(client: HubClient, as_json: bool, **filters: str | None) -> None:
     """Show the audit log: who did what, and when. With --json, exports complete entries, one per line, oldest first."""
-    for entry in _entries(HubClient(state_folder(state)), filters):
+    for entry in _entries(client, filters):
         click.echo(json.dumps(entry, ensure_ascii=False) if as_json else _line(entry))
 
 

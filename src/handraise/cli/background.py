@@ -9,6 +9,8 @@ from handraise.cli.client import HubClient, NoHub
 from handraise.cli.errors import FAILED, PORT_TAKEN
 
 LOG = "hub.log"
+BACKGROUND = "--background"
+"""How a hub that a command started is recognized."""
 _PATIENCE = 30.0
 _GRACE = 2.0
 """If our hub could not start because another one was faster, the other one needs a moment."""
@@ -33,7 +35,7 @@ def _start(state: Path, log: Path, *options: str) -> int | None:
     """None if a hub answers, ours or another one that was faster; otherwise the exit code of ours."""
     with log.open("ab") as output:
         hub = subprocess.Popen(
-            [sys.executable, "-m", "handraise", "serve", "--no-link", "--state", str(state), *options],
+            [sys.executable, "-m", "handraise", "serve", BACKGROUND, "--no-link", "--state", str(state), *options],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

@@ -41,12 +41,22 @@ class HubError(Exception):
 
 
 class HubClient:
-    """The hub of this state folder; with `address`, the one there, authenticated with `$HANDRAISE_TOKEN`."""
+    """The hub of this state folder; with `address`, the one there, authenticated with the token."""
 
-    def __init__(self, state: str | os.PathLike[str], address: str | None = None) -> None:
+    def __init__(
+        self, state: str | os.PathLike[str], address: str | None = None, token: str | None = None, options: str = ""
+    ) -> None:
+        self.options = options
+        """The options with which another command finds the same hub; begins with a space, or is empty."""
         self._state = state
         self._socket = os.path.join(state, "hub.sock")
         self._address = address
+        self._token = token
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it was named by an address: its files and directories aren't ours."""
+        return self._address is not None
 
     def get(self, path: str, **query: object) -> Any:  # noqa: ANN401 (JSON)
         return self._ask("GET", _with(path, query))
@@ -73,7 +83,7 @@ class HubClient:
         for each in self.get("/api/machines")["machines"]:
             if named in (each["id"], each["name"]):
                 return str(each["id"])
-        raise HubError(422, USAGE, f"There is no machine {named!r}. List them with: handraise machines")
+        raise HubError(422, USAGE, f"There is no machine {named!r}. List them with: handraise machines{self.options}")
 
     def own_machine(self) -> str:
         """The ID of the machine that the hub of this state folder is on; empty if it isn't known."""
@@ -109,7 +119,13 @@ class HubClient:
         content = b"" if body is None else json.dumps(body).encode()
         response = ResponseParser()
         result = b"".join(self._exchange(response, method, path, _DEADLINE, content))
-        return _read(response.status or 0, result)
+        try:
+            return _read(response.status or 0, result)
+        except HubError as error:
+            if error.status != 401 or self._address is None:
+                raise
+            # Only a hub elsewhere asks for a token.
+            raise HubError(401, error.code, f"{error} Sign in with: handraise login {self._address}") from error
 
     def _exchange(
         self, response: ResponseParser, method: str, path: str, deadline: float | None, content: bytes = b""
@@ -142,9 +158,8 @@ class HubClient:
             return headers
         headers["Host"] = address.authority
         headers["handraise-surface"] = "terminal"
-        token = os.environ.get("HANDRAISE_TOKEN")
-        if token:
-            headers["Authorization"] = f"Bearer {token}"
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
         return headers
 
     def _connect(self, address: HubAddress | None, deadline: float | None) -> socket.socket:

@@ -4,12 +4,13 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from handraise.cli.client import HubClient, HubError, NoHub
-from handraise.cli.places import state_folder
+from handraise.cli.places import client_of
 from handraise.cli.table import harmless
 
 Found = Iterable[tuple[str, str]]
@@ -28,8 +29,8 @@ class Completes:
 
     def __call__(self, ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
         try:
-            found = list(self._look(HubClient(state_folder(ctx.params.get("state")))))
-        except (NoHub, HubError):
+            found = list(self._look(client_of(ctx.params.get("state"), ctx.params.get("hub"))))
+        except (NoHub, HubError, click.UsageError):
             return []
         return [CompletionItem(name, help=harmless(text)) for name, text in found if name.startswith(incomplete)]
 
@@ -76,8 +77,29 @@ def _asked(ask: dict[str, Any]) -> str:
             return str(body.get("message") or kind)
 
 
+def labels(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """The options of the question that is being answered."""
+    ask = ctx.params.get("ask")
+    try:
+        client = client_of(ctx.params.get("state"), ctx.params.get("hub"))
+        prompts = client.get(f"/api/asks/{quote(ask or '-', safe='')}")["body"].get("questions", [])
+    except (NoHub, HubError, click.UsageError):
+        return []
+    found = [
+        (f"{number}={option['label']}" if len(prompts) > 1 else option["label"], option.get("description") or "")
+        for number, prompt in enumerate(prompts, 1)
+        for option in prompt["options"]
+    ]
+    return [
+        CompletionItem(label, help=harmless(text))
+        for label, text in found
+        if label.startswith(incomplete) and label.isprintable()
+    ]
+
+
 sessions, steerable = Completes(_sessions), Completes(_steerable)
 asks, projects = Completes(_asks), Completes(_projects)
+anything = Completes(lambda client: (*_sessions(client), *_asks(client)))
 machines, machines_or_any = Completes(_machines), Completes(_machines_or_any)
 
 

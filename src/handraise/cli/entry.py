@@ -33,13 +33,14 @@ def _listed(*, as_json: bool) -> bool:
     """`ps` without click; False if it failed, and the command itself then reports why."""
     from handraise.cli.client import HubClient, HubError, NoHub
     from handraise.cli.table import listing
-    from handraise.client.state import state_folder
+    from handraise.client.logins import LoginsUnfit, choose_hub
 
     try:
-        rows = listing(HubClient(state_folder()), as_json=as_json)
+        chosen = choose_hub(None, None)
+        rows = listing(HubClient(chosen.state, chosen.address, chosen.token), as_json=as_json)
         sys.stdout.write("".join(f"{row}\n" for row in rows))
         sys.stdout.flush()
-    except (NoHub, HubError):
+    except (NoHub, HubError, LoginsUnfit, ValueError):
         return False
     return True
 

@@ -12,6 +12,7 @@ from handraise.api.guard import TrustedProxy
 from handraise.api.origins import spelled
 from handraise.claude.command import environment
 from handraise.claude.locate import ClaudeMissing, locate
+from handraise.client.logins import logins_file
 from handraise.config.database import SharedDatabase, database_file, shared_database
 from handraise.config.files import (
     check_certificates,
@@ -172,16 +173,17 @@ def _telegram(settings: Settings, environ: Mapping[str, str]) -> "tuple[Telegram
 
 
 def _hidden(environ: Mapping[str, str], settings: Settings) -> tuple[Path, ...]:
-    """The settings, the bot's token and the certificate's key: no Claude may read or replace them."""
+    """The settings, saved sign-ins, the bot's token and the certificate's key: no Claude may read or replace them."""
     file = settings_file(environ)
-    if not environ.get("HANDRAISE_CONFIG"):
-        # The folder, so that a missing file can't be created from inside a sandbox.
-        file = file.parent
+    # Folders, so that a missing file can't be created from inside a sandbox.
+    folders = [Path(logins_file(environ)).parent, *([] if environ.get("HANDRAISE_CONFIG") else [file.parent])]
+    for folder in folders:
         with suppress(OSError):
-            file.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     token = token_file(settings.telegram, environ)
     key = Path(settings.web.tls_key).expanduser() if settings.web.tls_key else None
-    return (file, *(each for each in (token, key) if each is not None))
+    files = [file, *(each for each in (token, key) if each is not None)]
+    return tuple(dict.fromkeys((*folders, *(each for each in files if each.parent not in folders))))
 
 
 def _file(database: str | None) -> Path | None:

@@ -2,9 +2,7 @@
 
 import base64
 import mimetypes
-import os
 import select
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +11,9 @@ import click
 
 from handraise.cli import completion
 from handraise.cli.client import INTERRUPTED, HubClient, HubError
-from handraise.cli.places import address_in, hub_option, piped, state_folder, state_option
+from handraise.cli.finding import session_named
+from handraise.cli.picking import pick
+from handraise.cli.places import MODES, chosen_hub, hub_option, options_of, piped, state_option
 
 if TYPE_CHECKING:
     from handraise.cli.interactive_session import HubTarget
@@ -35,6 +35,7 @@ plain_option = click.option(
 @click.command()
 @click.argument("text", required=False)
 @click.option(
+    "-p",
     "--project",
     metavar="NAME",
     shell_complete=completion.projects,
@@ -47,12 +48,20 @@ plain_option = click.option(
     help="Where to run it: a machine's name, or `any` for the least busy one that has the project "
     "(default: this machine).",
 )
-@click.option("--mode", metavar="M", help="Permission mode: default, acceptEdits, plan, …")
+@click.option("--mode", type=click.Choice(MODES), help="Permission mode.")
 @click.option("--model", metavar="M", help="Model, as Claude Code names it.")
-@click.option("--image", "images", multiple=True, type=click.Path(exists=True, dir_okay=False), help="Attach an image.")
-@click.option("--resume", metavar="ID", shell_complete=completion.sessions, help="Resume a session that has ended.")
+@click.option(
+    "-i", "--image", "images", multiple=True, type=click.Path(exists=True, dir_okay=False), help="Attach an image."
+)
+@click.option(
+    "-r",
+    "--resume",
+    metavar="SESSION",
+    shell_complete=completion.sessions,
+    help="Resume a session that has ended: its ID, a prefix of it, or its title.",
+)
 @click.option("--fork", is_flag=True, help="With --resume: fork a new session from it.")
-@click.option("--detach", is_flag=True, help="Start the session, print its ID and exit.")
+@click.option("-d", "--detach", is_flag=True, help="Start the session, print its ID and exit.")
 @click.option("--json", "as_json", is_flag=True, help="Print every item as one JSON object per line.")
 @patience_option
 @plain_option
@@ -72,6 +81,8 @@ def run(text: str | None, state: str | None, hub: str | None, plain: bool, **opt
     handraise run --resume s_… "And now the documentation"
     handraise run --json --patience 600 "Update the changelog" > items.ndjson
     """
+    from msgspec.structs import replace
+
     from handraise.cli.interactive_session import OutputOptions, SessionRequest, begin
 
     output = OutputOptions(plain, options.pop("as_json"), options.pop("patience"), options.pop("detach"))
@@ -79,32 +90,46 @@ def run(text: str | None, state: str | None, hub: str | None, plain: bool, **opt
         raise click.UsageError("--fork needs --resume ID: the session to fork.")
     if options["machine"] and options["resume"]:
         raise click.UsageError("A session stays on its machine. Leave out --machine.")
+    target = _target(state, hub)
+    if target.address is not None and options["project"] is None and options["resume"] is None:
+        raise click.UsageError(
+            f"Sessions at {target.address} run in that hub's projects. Use --project NAME, or --hub local to run it"
+            " here."
+        )
     request = SessionRequest(_words(text, options.pop("images"), resuming=options["resume"] is not None), **options)
-    if hub is None:
-        _ensure_hub(state_folder(state), quiet=output.as_json)
-    elif request.project is None and request.resume is None:
-        raise click.UsageError("With --hub, use --project to name one of that hub's projects.")
-    sys.exit(begin(_target(state, hub), request, output))
+    if target.address is None:
+        _ensure_hub(target.state, quiet=output.as_json)
+    if request.resume is not None:
+        request = replace(request, resume=session_named(_client(target), request.resume)["id"])
+    sys.exit(begin(target, request, output))
 
 
 @click.command()
-@click.argument("session", shell_complete=completion.sessions)
+@click.argument("session", required=False, shell_complete=completion.sessions)
 @click.option("--json", "as_json", is_flag=True, help="Print every item as one JSON object per line.")
 @patience_option
 @plain_option
 @hub_option
 @state_option
 def attach(
-    session: str, state: str | None, hub: str | None, as_json: bool, patience: float | None, plain: bool
+    session: str | None, state: str | None, hub: str | None, as_json: bool, patience: float | None, plain: bool
 ) -> None:
     """Follow a session from its latest output.
 
+    SESSION is an ID, a prefix of one, or a title. Without it, follows the session that is running, or lets you choose
+    if there are several.
+
     \b
+    handraise attach
     handraise attach s_…
+    handraise attach "Fix the tests"
     """
     from handraise.cli.interactive_session import OutputOptions, join
 
-    sys.exit(join(_target(state, hub), session, OutputOptions(plain, as_json, patience)))
+    target = _target(state, hub)
+    client = _client(target)
+    found = pick(client, interactive=not as_json) if session is None else session_named(client, session)
+    sys.exit(join(target, found["id"], OutputOptions(plain, as_json, patience)))
 
 
 @click.command()
@@ -126,16 +151,20 @@ def inbox(state: str | None, hub: str | None, plain: bool, as_json: bool, machin
     """
     from handraise.cli.interactive_session import OutputOptions, clear_inbox
 
-    only = None if machine is None else HubClient(state_folder(state), address_in(hub)).machine(machine)
-    sys.exit(clear_inbox(_target(state, hub), OutputOptions(plain, as_json), only))
+    target = _target(state, hub)
+    only = None if machine is None else _client(target).machine(machine)
+    sys.exit(clear_inbox(target, OutputOptions(plain, as_json), only))
 
 
 def _target(state: str | None, hub: str | None) -> "HubTarget":
     from handraise.cli.interactive_session import HubTarget
 
-    address_in(hub)
-    options = f" --hub {shlex.quote(hub)}" if hub else f" --state {shlex.quote(state)}" if state else ""
-    return HubTarget(state_folder(state), hub, os.environ.get("HANDRAISE_TOKEN"), options)
+    chosen = chosen_hub(state, hub)
+    return HubTarget(Path(chosen.state), chosen.address, chosen.token, options_of(chosen, state))
+
+
+def _client(target: "HubTarget") -> HubClient:
+    return HubClient(target.state, target.address, target.token, target.options)
 
 
 def _words(text: str | None, images: tuple[str, ...], *, resuming: bool) -> str | tuple[dict[str, Any], ...] | None:

@@ -130,7 +130,7 @@ async def _begin(hub: HubTarget, request: SessionRequest, output: OutputOptions)
         cursor = await desk.newest()
         session = (await _started(desk, request)).session
         if output.detach:
-            click.echo(session.id)
+            click.echo(msgspec.json.encode({"session": session.id}).decode() if output.as_json else session.id)
             return 0
         return await _stay(desk, session, cursor, replace(output, finishes=request.words is not None), hub)
 
@@ -224,7 +224,7 @@ def _surface(output: OutputOptions, hub: HubTarget) -> "Screen | Plain | Unatten
     keyboard = None if output.as_json else _keyboard()
     if keyboard is None:
         return Unattended(as_json=output.as_json, patience=output.patience, options=hub.options)
-    if output.plain or os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
+    if output.plain or os.environ.get("TERM", "dumb") == "dumb":
         from handraise.surfaces.terminal.plain import Plain
 
         return Plain(_now, keyboard)
@@ -296,8 +296,10 @@ def _perform(hub: HubTarget, work: Coroutine[None, None, int]) -> int:
     except (Refused, Conflict, TooLate) as error:
         raise HubError(409, error.code, str(error)) from error
     except NotFound as error:
-        raise HubError(404, error.code, f"{error} List sessions with: handraise ps") from error
+        raise HubError(404, error.code, str(error)) from error
     except NotLetIn as error:
-        raise HubError(403, error.code, f"{error} Put a token in $HANDRAISE_TOKEN.") from error
+        raise HubError(
+            403, error.code, f"{error} Sign in with: handraise login {hub.address}, or put a token in $HANDRAISE_TOKEN."
+        ) from error
     except DeskError as error:
         raise HubError(400, error.code, str(error)) from error

@@ -9,15 +9,14 @@ import click
 
 from handraise.cli import completion
 from handraise.cli.client import HubClient
-from handraise.cli.places import address_in, hub_option, json_option, state_folder, state_option
+from handraise.cli.places import ListGroup, json_option, on_hub, state_folder, state_option, yes_option
 from handraise.cli.table import harmless, width_of
 
 _ALONE = "Only this machine so far. Others join with: handraise serve --database postgresql://…"
 
 
-@click.group(invoke_without_command=True)
-@click.pass_context
-def machines(ctx: click.Context) -> None:
+@click.group(cls=ListGroup)
+def machines() -> None:
     """List, rename and forget the machines that share this inbox.
 
     \b
@@ -25,17 +24,14 @@ def machines(ctx: click.Context) -> None:
     handraise machines rename build-2 builder
     handraise ps --machine builder
     """
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(list_all, state=None, hub=None, as_json=False)
 
 
 @machines.command("list")
-@hub_option
-@state_option
+@on_hub
 @json_option
-def list_all(state: str | None, hub: str | None, as_json: bool) -> None:
+def list_all(client: HubClient, as_json: bool) -> None:
     """List machines: online or away, version, sessions, open requests, and how many sessions run at once."""
-    found = HubClient(state_folder(state), address_in(hub)).get("/api/machines")["machines"]
+    found = client.get("/api/machines")["machines"]
     for row in [json.dumps(each) for each in found] if as_json else _table(found):
         click.echo(row)
     if len(found) < 2 and not as_json:
@@ -45,26 +41,24 @@ def list_all(state: str | None, hub: str | None, as_json: bool) -> None:
 @machines.command()
 @click.argument("machine", shell_complete=completion.machines)
 @click.argument("name")
-@hub_option
-@state_option
-def rename(machine: str, name: str, state: str | None, hub: str | None) -> None:
+@on_hub
+def rename(machine: str, name: str, client: HubClient) -> None:
     """Change the name of MACHINE to NAME."""
-    HubClient(state_folder(state), address_in(hub)).patch(_path(machine), {"name": name})
+    client.patch(_path(machine), {"name": name})
 
 
 @machines.command()
 @click.argument("machine", shell_complete=completion.machines)
-@click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
-@hub_option
-@state_option
-def forget(machine: str, yes: bool, state: str | None, hub: str | None) -> None:
+@yes_option
+@on_hub
+def forget(machine: str, yes: bool, client: HubClient) -> None:
     """Forget MACHINE, which is away for good and has no sessions that haven't ended.
 
     If it comes back, it joins again.
     """
     if not yes:
         click.confirm(f"Forget {machine}?", abort=True)
-    HubClient(state_folder(state), address_in(hub)).delete(_path(machine))
+    client.delete(_path(machine))
 
 
 @machines.command("new-identity")

@@ -17,6 +17,7 @@ GROUPS = {
         "attach": ("interactive", "Follow a session from its latest output."),
         "inbox": ("interactive", "Answer open requests from all sessions."),
         "ps": ("ps", "List sessions, those that need you first."),
+        "show": ("show", "Show a session or a request."),
     },
     "Control sessions": {
         "say": ("steering", "Send a message to a session, during a turn too."),
@@ -26,6 +27,8 @@ GROUPS = {
         "stop": ("steering", "Stop a session; you can resume it later."),
         "cancel": ("steering", "Take back what waits for a session whose machine is away."),
         "mode": ("steering", "Change the permission mode of a session."),
+        "rm": ("removing", "Remove sessions that have ended."),
+        "prune": ("removing", "Remove all sessions that ended a while ago."),
     },
     "Hub": {
         "serve": ("serve", "Run the hub: web page, API and sessions."),
@@ -33,6 +36,8 @@ GROUPS = {
             "serve",
             "Try every kind of request: real Claude Code, scripted model, no account, no network.",
         ),
+        "hub": ("hub", "Show, stop and restart this machine's hub, and read its log."),
+        "service": ("service", "Run the hub as a service that starts by itself: systemd or launchd."),
         "doctor": ("doctor", "Check the setup: Claude Code, sign-in, port, permissions, disk and more."),
         "machines": ("machines", "List, rename and forget the machines that share this inbox."),
         "backup": ("backup", "Save everything the hub keeps in one file, while it runs."),
@@ -42,13 +47,15 @@ GROUPS = {
         "replay": ("replay", "Rebuild a timeline from a journal: a file, a session's folder or a session ID."),
     },
     "Projects and access": {
-        "project": ("projects", "Add, list, change and sync projects."),
+        "project": ("projects", "Add, list, change, remove and sync projects."),
         "rules": (
             "rules",
             "List, add and revoke rules: the first rule that matches decides.",
         ),
         "trust": ("trust", "List and revoke which directories may use their own hooks, servers and permissions."),
         "token": ("tokens", "Create, list and revoke tokens, and sign in a browser."),
+        "login": ("login", "Sign in to a hub on another machine."),
+        "logout": ("login", "Sign out: forget the saved token."),
     },
     "Integrations": {
         "telegram": ("telegram", "Connect a Telegram bot, send a test message, and show its status."),
@@ -111,6 +118,7 @@ class HelpfulGroup(click.Group):
 
 @click.group(
     cls=HelpfulGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done, 1 failed or left unfinished, 2 wrong usage, 3 no hub, 4 refused, 5 port in use, "
     "130 interrupted, 143 terminated.",
 )

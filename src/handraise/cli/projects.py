@@ -13,7 +13,8 @@ import click
 
 from handraise.cli import completion
 from handraise.cli.client import HubClient, HubError
-from handraise.cli.places import here, json_option, state_folder, state_option
+from handraise.cli.finding import project_named
+from handraise.cli.places import confirm, here, json_option, on_hub, yes_option
 from handraise.cli.table import harmless
 
 _LISTS = ("allowed_tools", "add_dirs")
@@ -34,31 +35,30 @@ KEYS = (*_TEXTS, *_LISTS, *_SWITCHES, *_NUMBERS, _RULES)
 
 @click.group()
 def project() -> None:
-    """Add, list, change and sync projects."""
+    """Add, list, change, remove and sync projects."""
 
 
 @project.command()
-@click.argument("path", type=click.Path(exists=True, file_okay=False, resolve_path=True))
+@click.argument("path", type=click.Path(file_okay=False))
 @click.argument("settings", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--name", help="Name (default: the directory's name).")
-@state_option
+@on_hub
 @json_option
-def add(path: str, settings: tuple[str, ...], name: str | None, state: str | None, as_json: bool) -> None:
+def add(path: str, settings: tuple[str, ...], name: str | None, client: HubClient, as_json: bool) -> None:
     """Add a directory as a project. For one that another machine has already, use: handraise project place
 
     \b
     handraise project add . ask_user_timeout=600 mode=plan
     """
-    body = {"path": path, "name": name, "options": _changed({}, settings)}
-    _show([HubClient(state_folder(state)).post("/api/projects", body)], as_json)
+    body = {"path": _directory(client, path), "name": name, "options": _changed({}, settings)}
+    _show([client.post("/api/projects", body)], as_json)
 
 
 @project.command("list")
-@state_option
+@on_hub
 @json_option
-def list_all(state: str | None, as_json: bool) -> None:
+def list_all(client: HubClient, as_json: bool) -> None:
     """List projects with their options."""
-    client = HubClient(state_folder(state))
     found = client.get("/api/projects")["projects"]
     names: dict[str, str] = {}
     if not as_json and any(each.get("elsewhere") for each in found):
@@ -67,12 +67,12 @@ def list_all(state: str | None, as_json: bool) -> None:
 
 
 @project.command("set")
-@click.argument("project")
-@click.argument("settings", nargs=-1, required=True, metavar="KEY=VALUE...")
+@click.argument("project", shell_complete=completion.projects)
+@click.argument("settings", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--name", help="New name.")
-@state_option
+@on_hub
 @json_option
-def change(project: str, settings: tuple[str, ...], name: str | None, state: str | None, as_json: bool) -> None:
+def change(project: str, settings: tuple[str, ...], name: str | None, client: HubClient, as_json: bool) -> None:
     """Change a project's options. `KEY=` resets one to the settings.
 
     Rules are a JSON list, or a JSON or TOML file (with [[rule]]).
@@ -81,8 +81,9 @@ def change(project: str, settings: tuple[str, ...], name: str | None, state: str
     handraise project set shop model=opus rules='[{"decision": "deny", "command": "git push *"}]'
     handraise project set shop rules=@rules.toml
     """
-    client = HubClient(state_folder(state))
-    found = _find(client, project)
+    if not settings and name is None:
+        raise click.UsageError("What changes? Use KEY=VALUE, or --name.")
+    found = project_named(client, project)
     body = {"name": name, "options": _changed(found["options"], settings)}
     _show([client.patch(f"/api/projects/{found['id']}", body)], as_json)
 
@@ -94,9 +95,9 @@ def change(project: str, settings: tuple[str, ...], name: str | None, state: str
     "--machine", metavar="NAME", shell_complete=completion.machines, help="On this machine (default: the hub's own)."
 )
 @click.option("--remove", is_flag=True, help="The project has no directory there any more.")
-@state_option
+@on_hub
 @json_option
-def place(project: str, path: str | None, machine: str | None, remove: bool, state: str | None, as_json: bool) -> None:
+def place(project: str, path: str | None, machine: str | None, remove: bool, client: HubClient, as_json: bool) -> None:
     """Say where a project is: its directory on one machine.
 
     \b
@@ -105,35 +106,52 @@ def place(project: str, path: str | None, machine: str | None, remove: bool, sta
     """
     if (path is None) != remove:
         raise click.UsageError("Use PATH for its directory, or --remove.")
-    client = HubClient(state_folder(state))
-    found = _find(client, project)
-    there = path if path is None or machine else os.path.realpath(path)
+    found = project_named(client, project)
+    there = path if path is None or machine else _directory(client, path)
     body = {"path": there or "", "machine": machine}
     _show([client.patch(f"/api/projects/{found['id']}", body)], as_json)
 
 
 @project.command()
-@click.argument("project", required=False)
+@click.argument("project", shell_complete=completion.projects)
+@yes_option
+@on_hub
+def remove(project: str, yes: bool, client: HubClient) -> None:
+    """Remove a project and its rules. The directory and its sessions stay.
+
+    \b
+    handraise project remove shop
+    """
+    found = project_named(client, project)
+    rules = [each for each in client.get("/api/rules")["rules"] if each["project"] == found["id"]]
+    note = f" Its {len(rules)} {'rule is' if len(rules) == 1 else 'rules are'} revoked." if rules else ""
+    name = harmless(found["name"])
+    confirm(f"Remove the project {name}?{note}", yes=yes)
+    client.delete(f"/api/projects/{found['id']}")
+    click.echo(f"Removed the project {name}.{note} The directory stays.")
+
+
+@project.command()
+@click.argument("project", required=False, shell_complete=completion.projects)
 @click.option("--all", "everywhere", is_flag=True, help="All projects.")
 @click.option("--user", is_flag=True, help="Only the hook, in your own settings: for all your projects.")
 @click.option("--remove", is_flag=True, help="Remove Handraise's entries.")
-@state_option
+@on_hub
 @json_option
-def sync(project: str | None, everywhere: bool, user: bool, remove: bool, state: str | None, as_json: bool) -> None:
+def sync(project: str | None, everywhere: bool, user: bool, remove: bool, client: HubClient, as_json: bool) -> None:
     """Write .mcp.json, .claude/settings.local.json and a section of CLAUDE.md, for Claude sessions you start yourself.
 
     With it, Claude in a terminal asks here too: questions, permissions and plans. The first answer counts.
 
     Existing content stays and is backed up. --remove undoes it. Without PROJECT, syncs this directory's project.
     """
-    client = HubClient(state_folder(state))
     if user:
         if project is not None or everywhere:
             raise click.UsageError("--user applies to all projects. Leave out PROJECT and --all.")
         done = client.post("/api/sync", {"remove": remove})
         click.echo(json.dumps(done) if as_json else ", ".join(done["changed"]) or "no changes")
         return
-    projects = client.get("/api/projects")["projects"] if everywhere else [_find(client, project or here())]
+    projects = client.get("/api/projects")["projects"] if everywhere else [project_named(client, project or here())]
     failed: list[HubError] = []
     for each in projects:
         try:
@@ -148,12 +166,16 @@ def sync(project: str | None, everywhere: bool, user: bool, remove: bool, state:
         raise HubError(failed[0].status, failed[0].code, "\n".join(str(each) for each in failed))
 
 
-def _find(client: HubClient, name: str) -> dict[str, Any]:
-    projects: list[dict[str, Any]] = client.get("/api/projects")["projects"]
-    for each in projects:
-        if name in (each["id"], each["name"], each["path"]) or os.path.realpath(name) == each["path"]:
-            return each
-    raise click.UsageError(f"There is no project {name!r}. Add it with: handraise project add {name}")
+def _directory(client: HubClient, path: str) -> str:
+    """The whole path of a directory; raises UsageError if this machine's hub won't find it."""
+    if client.is_elsewhere:
+        if not path.startswith("/"):
+            raise click.UsageError("The directory is on the hub's machine. Use its absolute path.")
+        return path
+    found = os.path.realpath(os.path.expanduser(path))
+    if not os.path.isdir(found):
+        raise click.UsageError(f"There is no directory {path!r}.")
+    return found
 
 
 def _changed(options: dict[str, Any], settings: tuple[str, ...]) -> dict[str, Any]:

@@ -6,27 +6,26 @@ from urllib.parse import quote
 
 import click
 
+from handraise.cli import completion
 from handraise.cli.client import HubClient
-from handraise.cli.places import json_option, state_folder, state_option
+from handraise.cli.finding import project_scope
+from handraise.cli.places import MODES, ListGroup, json_option, on_hub
 from handraise.cli.table import harmless
 
 _WHERE = ("project", "session", "mode")
 
 
-@click.group(invoke_without_command=True)
-@click.pass_context
-def rules(ctx: click.Context) -> None:
+@click.group(cls=ListGroup)
+def rules() -> None:
     """List, add and revoke rules: the first rule that matches decides."""
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(list_all, state=None, as_json=False)
 
 
 @rules.command("list")
-@state_option
+@on_hub
 @json_option
-def list_all(state: str | None, as_json: bool) -> None:
+def list_all(client: HubClient, as_json: bool) -> None:
     """List rules in the order they are tried, with their source."""
-    found = HubClient(state_folder(state)).get("/api/rules")["rules"]
+    found = client.get("/api/rules")["rules"]
     for each in found:
         click.echo(json.dumps(each, ensure_ascii=False) if as_json else _line(each))
     if not found and not as_json:
@@ -41,29 +40,34 @@ def list_all(state: str | None, as_json: bool) -> None:
 )
 @click.option("--path", metavar="GLOB", help="A file glob. A relative one is inside the project.")
 @click.option("--server", metavar="NAME", help="All tools of an MCP server.")
-@click.option("--project", metavar="P", help="Only in this project: an ID, a name or a directory.")
-@click.option("--mode", metavar="M", help="Only in this permission mode.")
+@click.option(
+    "--project",
+    metavar="P",
+    shell_complete=completion.projects,
+    help="Only in this project: an ID, a name or a directory.",
+)
+@click.option("--mode", type=click.Choice(MODES), help="Only in this permission mode.")
 @click.option("--message", metavar="TEXT", default="", help="The message to Claude when the rule denies.")
 @click.option("--expires", "expires_at", metavar="TIME", help="For example: 2027-01-31T12:00:00Z.")
-@state_option
+@on_hub
 @json_option
-def add(state: str | None, as_json: bool, **rule: str | None) -> None:
+def add(client: HubClient, as_json: bool, project: str | None, **rule: str | None) -> None:
     """Add a rule. It applies to all sessions at once.
 
     \b
     handraise rules add allow --tool Bash --command 'npm run *' --project shop
     handraise rules add deny --path 'secrets/**' --message "Ask me for the values."
     """
-    added = HubClient(state_folder(state)).post("/api/rules", rule)
+    added = client.post("/api/rules", {**rule, "project": project and project_scope(client, project)})
     click.echo(json.dumps(added, ensure_ascii=False) if as_json else _line(added))
 
 
 @rules.command()
 @click.argument("id")
-@state_option
-def revoke(id: str, state: str | None) -> None:  # noqa: A002 (the argument's name)
+@on_hub
+def revoke(id: str, client: HubClient) -> None:  # noqa: A002 (the argument's name)
     """Revoke a rule. Rules in settings files are changed there."""
-    HubClient(state_folder(state)).delete(f"/api/rules/{quote(id, safe='')}")
+    client.delete(f"/api/rules/{quote(id, safe='')}")
 
 
 def _line(rule: dict[str, Any]) -> str:

@@ -41,6 +41,7 @@ _FILES = 65_536
 )
 @click.option("--stop-sessions", is_flag=True, help="Stop all sessions when the hub stops.")
 @click.option("--no-link", is_flag=True, help="Don't print a sign-in link. Get one with: handraise token link")
+@click.option("--background", is_flag=True, hidden=True, help="A command started it in the background.")
 @click.option("--verbose", is_flag=True, help="Log more, on stderr.")
 def serve(
     host: str | None,
@@ -49,6 +50,7 @@ def serve(
     database: str | None,
     stop_sessions: bool,
     no_link: bool,
+    background: bool,  # noqa: ARG001 (only its name matters, for `handraise hub`)
     verbose: bool,
 ) -> None:
     """Run the hub: web page, API and sessions.

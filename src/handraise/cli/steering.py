@@ -1,6 +1,7 @@
 """Commands that control sessions and answer requests, for people and scripts."""
 
 import json
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -8,63 +9,70 @@ import click
 
 from handraise.cli import completion
 from handraise.cli.client import USAGE, HubClient, HubError
-from handraise.cli.places import address_in, hub_option, json_option, piped, state_folder, state_option
+from handraise.cli.finding import ask_named, exactly, session_named
+from handraise.cli.places import MODES, file_content, json_option, on_hub, piped
 from handraise.cli.table import harmless
+
+_STRICT_MODES = ("default", "manual", "plan")
+"""Modes in which Claude asks at least as often as in any other: a session may be named in short for these."""
+_JSON = {"edited": "--input", "fill": "--fill"}
+_NUMBERED_STDIN = re.compile(r"[0-9]{1,3}=-")
+_GRANTS = ("allow", "approve", "fill", "done", "trust")
 
 
 @click.command()
 @click.argument("session", shell_complete=completion.steerable)
 @click.argument("text", required=False)
-@state_option
-def say(session: str, text: str | None, state: str | None) -> None:
-    """Send a message to a session, during a turn too. Without TEXT, reads stdin."""
-    message = text if text is not None else piped()
-    client = HubClient(state_folder(state))
-    client.post(f"/api/sessions/{quote(session, safe='')}/say", {"text": message})
-    _say_if_away(client, _machine_of(client, session), "Your message is stored and will be delivered when it returns.")
+@on_hub
+def say(session: str, text: str | None, client: HubClient) -> None:
+    """Send a message to a session, during a turn too. Without TEXT, or with -, reads stdin."""
+    message = piped() if text is None or text == "-" else text
+    found = session_named(client, session)
+    client.post(f"{_path(found)}/say", {"text": message})
+    _say_if_away(client, found, "Your message is stored and will be delivered when it returns.")
 
 
 @click.command()
 @click.argument("session", shell_complete=completion.steerable)
 @click.argument("action")
-@state_option
-def allow(session: str, action: str, state: str | None) -> None:
+@on_hub
+def allow(session: str, action: str, client: HubClient) -> None:
     """Allow one retry of a call that Claude Code denied without asking.
 
-    ACTION is the ID in `action.denied`. Only exactly this call is allowed, once.
+    ACTION is the ID in `action.denied`. Only exactly this call is allowed, once. Both IDs must be complete.
 
     \b
     handraise attach s_… --json | jq -r 'select(.type == "action.denied" and .allowable_until).action'
     handraise allow s_… toolu_…
     """
-    path = f"/api/sessions/{quote(session, safe='')}/denied/{quote(action, safe='')}/allow"
-    HubClient(state_folder(state)).post(path)
+    found = exactly(client, "/api/sessions", session, "session")
+    client.post(f"{_path(found)}/denied/{quote(action, safe='')}/allow")
 
 
 @click.command()
 @click.argument("session", shell_complete=completion.steerable)
-@state_option
-def interrupt(session: str, state: str | None) -> None:
+@on_hub
+def interrupt(session: str, client: HubClient) -> None:
     """Interrupt the current turn of a session."""
-    HubClient(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/interrupt")
+    client.post(f"{_path(session_named(client, session))}/interrupt")
 
 
 @click.command()
 @click.argument("session", shell_complete=completion.steerable)
-@state_option
-def stop(session: str, state: str | None) -> None:
+@on_hub
+def stop(session: str, client: HubClient) -> None:
     """Stop a session; you can resume it later."""
-    client = HubClient(state_folder(state))
-    client.post(f"/api/sessions/{quote(session, safe='')}/stop")
-    _say_if_away(client, _machine_of(client, session), "The session stops when it returns.")
+    found = session_named(client, session)
+    client.post(f"{_path(found)}/stop")
+    _say_if_away(client, found, "The session stops when it returns.")
 
 
 @click.command()
 @click.argument("session", shell_complete=completion.steerable)
 @click.argument("which", metavar="[ID]", required=False)
-@state_option
+@on_hub
 @json_option
-def cancel(session: str, which: str | None, state: str | None, as_json: bool) -> None:
+def cancel(session: str, which: str | None, client: HubClient, as_json: bool) -> None:
     """Take back what waits for a session whose machine is away.
 
     Without ID, lists the messages and instructions that wait.
@@ -73,8 +81,7 @@ def cancel(session: str, which: str | None, state: str | None, as_json: bool) ->
     handraise cancel s_…
     handraise cancel s_… i_…
     """
-    client = HubClient(state_folder(state))
-    waiting = _waiting(client, session)
+    waiting = _waiting(client, session_named(client, session))
     if which is None:
         for each in waiting:
             click.echo(json.dumps(each) if as_json else _row(each))
@@ -84,30 +91,46 @@ def cancel(session: str, which: str | None, state: str | None, as_json: bool) ->
     found = next((each for each in waiting if each["id"] == which), None)
     if found is None:
         raise HubError(
-            404, "not_found", f"{which} isn't waiting for this session. List what is: handraise cancel {session}"
+            404,
+            "not_found",
+            f"{which} isn't waiting for this session. List what is: handraise cancel {session}{client.options}",
         )
     client.delete(f"/api/{'says' if found['kind'] == 'message' else 'instructions'}/{quote(which, safe='')}")
 
 
 @click.command()
 @click.argument("session", shell_complete=completion.steerable)
-@click.argument("mode")
-@state_option
-def mode(session: str, mode: str, state: str | None) -> None:
-    """Change the permission mode of a session."""
-    HubClient(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/mode", {"mode": mode})
+@click.argument("mode", type=click.Choice(MODES))
+@on_hub
+def mode(session: str, mode: str, client: HubClient) -> None:
+    """Change the permission mode of a session.
+
+    For a mode in which Claude asks less, SESSION must be the whole ID.
+
+    \b
+    handraise mode s_… plan
+    """
+    strict = mode in _STRICT_MODES
+    found = session_named(client, session) if strict else exactly(client, "/api/sessions", session, "session")
+    client.post(f"{_path(found)}/mode", {"mode": mode})
 
 
 @click.command()
 @click.argument("ask", shell_complete=completion.asks)
 @click.option(
+    "-c",
     "--choose",
     multiple=True,
     metavar="[N=]LABEL",
-    help="Choose an option; N= is the number of the question. Repeatable.",
+    shell_complete=completion.labels,
+    help="Choose an option by its label or number; N= is the number of the question. Repeatable.",
 )
 @click.option(
-    "--text", multiple=True, metavar="[N=]TEXT", help="Answer in your own words; N= is the number of the question."
+    "-t",
+    "--text",
+    multiple=True,
+    metavar="[N=]TEXT",
+    help="Answer in your own words; N= is the number of the question. - reads stdin.",
 )
 @click.option("--allow", is_flag=True, help="Allow it.")
 @click.option(
@@ -117,8 +140,14 @@ def mode(session: str, mode: str, state: str | None) -> None:
     type=click.Choice(["once", "session", "always"]),
     help="With --allow: how long it applies (default: once).",
 )
-@click.option("--input", "edited", multiple=True, metavar="JSON", help="With --allow: use this input instead.")
-@click.option("--deny", multiple=True, metavar="MESSAGE", help="Deny it, with a reason.")
+@click.option(
+    "--input",
+    "edited",
+    multiple=True,
+    metavar="JSON",
+    help="With --allow: use this input; - reads stdin, @FILE a file.",
+)
+@click.option("--deny", multiple=True, metavar="MESSAGE", help="Deny it, with a reason; - reads stdin.")
 @click.option("--approve", is_flag=True, help="Approve the plan.")
 @click.option(
     "--mode",
@@ -127,40 +156,42 @@ def mode(session: str, mode: str, state: str | None) -> None:
     type=click.Choice(["default", "acceptEdits"]),
     help="With --approve: permission mode after approval.",
 )
-@click.option("--revise", multiple=True, metavar="MESSAGE", help="Send the plan back, with a reason.")
+@click.option("--revise", multiple=True, metavar="MESSAGE", help="Send the plan back, with a reason; - reads stdin.")
 @click.option("--outline", is_flag=True, help="Ask for a step-by-step outline first.")
-@click.option("--fill", multiple=True, metavar="JSON", help="Fill in the form.")
+@click.option("--fill", multiple=True, metavar="JSON", help="Fill in the form; - reads stdin, @FILE a file.")
 @click.option("--done", is_flag=True, help="You finished what the link asked for.")
 @click.option("--decline", is_flag=True, help="Decline the form or the link.")
 @click.option("--dismiss", is_flag=True, help="Dismiss the form or the link without answering.")
 @click.option("--without", is_flag=True, help="Run without the directory's own hooks, servers and permissions.")
 @click.option("--trust", is_flag=True, help="Trust the directory's files exactly as they are now.")
 @click.option("--never", is_flag=True, help="Never use the directory's own files, and don't ask again.")
-@hub_option
-@state_option
+@on_hub
 @json_option
-def answer(ask: str, state: str | None, hub: str | None, as_json: bool, **options: Any) -> None:  # noqa: ANN401 (click's own)
+def answer(ask: str, client: HubClient, as_json: bool, **options: Any) -> None:  # noqa: ANN401 (click's own)
     """Answer one request.
 
-    With several questions, number each answer. Contradicting options are refused, and nothing is sent.
+    With several questions, number each answer. Contradicting options are refused, and nothing is sent. To allow,
+    approve, trust or send a form, ASK must be the whole ID.
 
     \b
     handraise answer a_… --choose SQLite
     handraise answer a_… --choose 1=SQLite --text 2="as few as possible"
     handraise answer a_… --allow --for session
     handraise answer a_… --deny "Use the test database"
+    handraise answer a_… --text - < answer.txt
+    handraise answer a_… --fill @values.json
     """
     from handraise.cli.answering import Flags, NoAnswer, answer_in
     from handraise.model.answers import answer_as_json
     from handraise.model.asks import ask_from_json
 
-    client = HubClient(state_folder(state), address_in(hub))
-    request = client.get(f"/api/asks/{quote(ask, safe='')}")
+    grants = any(options[name] for name in _GRANTS)
+    request = exactly(client, "/api/asks", ask, "ask") if grants else ask_named(client, ask)
     try:
-        body = answer_as_json(answer_in(Flags(**options), ask_from_json(request).body))
+        body = answer_as_json(answer_in(Flags(**_read(options)), ask_from_json(request).body))
     except NoAnswer as error:
         raise HubError(422, USAGE, str(error)) from error
-    settled = client.post(f"/api/asks/{quote(ask, safe='')}/answer", {"answer": body, "digest": request["digest"]})
+    settled = client.post(f"/api/asks/{quote(request['id'])}/answer", {"answer": body, "digest": request["digest"]})
     if as_json:
         click.echo(json.dumps(settled))
     elif settled.get("late"):
@@ -168,12 +199,12 @@ def answer(ask: str, state: str | None, hub: str | None, as_json: bool, **option
     else:
         click.echo("Answered.")
     if not as_json:
-        _say_if_away(client, settled.get("machine", ""), "Your answer is stored and will be delivered when it returns.")
+        _say_if_away(client, settled, "Your answer is stored and will be delivered when it returns.")
 
 
-def _waiting(client: HubClient, session: str) -> list[dict[str, Any]]:
+def _waiting(client: HubClient, session: dict[str, Any]) -> list[dict[str, Any]]:
     """What its machine has not done yet, and what Claude has not received, oldest first."""
-    path = f"/api/sessions/{quote(session, safe='')}"
+    path = _path(session)
     instructions = client.get(f"{path}/instructions")["instructions"]
     messages: dict[str, dict[str, Any]] = {}
     for item in client.pages(f"{path}/items", "items"):
@@ -190,12 +221,37 @@ def _row(waiting: dict[str, Any]) -> str:
     return f"{waiting['id']}  {waiting['kind']}  {harmless(text)}".rstrip()
 
 
-def _machine_of(client: HubClient, session: str) -> str:
-    return str(client.get(f"/api/sessions/{quote(session, safe='')}").get("machine", ""))
+def _read(options: dict[str, Any]) -> dict[str, Any]:
+    """The options with what stdin and files contain.
+
+    Only JSON comes from files: it never starts with @, and a text that does isn't taken for the name of a file.
+    """
+    values = {name: options[name] for name in ("text", "edited", "deny", "revise", "fill")}
+    if sum(_is_stdin(value, name) for name, given in values.items() for value in given) > 1:
+        raise click.UsageError("Only one option can read stdin.")
+    return {**options, **{name: tuple(_value(value, name) for value in given) for name, given in values.items()}}
 
 
-def _say_if_away(client: HubClient, machine: str, what_then: str) -> None:
+def _value(value: str, name: str) -> str:
+    if _is_stdin(value, name):
+        # The last line end is the pipe's, not the person's.
+        return f"{value[:-1]}{piped().removesuffix(chr(10))}"
+    if name in _JSON and value.startswith("@"):
+        return file_content(value[1:], _JSON[name])
+    return value
+
+
+def _is_stdin(value: str, name: str) -> bool:
+    return value == "-" or (name == "text" and _NUMBERED_STDIN.fullmatch(value) is not None)
+
+
+def _path(session: dict[str, Any]) -> str:
+    return f"/api/sessions/{quote(session['id'], safe='')}"
+
+
+def _say_if_away(client: HubClient, what: dict[str, Any], what_then: str) -> None:
     """Why nothing happens yet, if it is for a machine that is away."""
+    machine = what.get("machine", "")
     if machine in ("", client.own_machine()):
         return
     for each in client.get("/api/machines")["machines"]:

@@ -15,23 +15,46 @@ if TYPE_CHECKING:
 _ORDER = {"needs you": 0, "failed": 1, "lost": 1, "not moving": 1, "working": 2, "starting": 2, "queued": 3, "idle": 4}
 _COLOURS = {"needs you": "1;33", "failed": "31", "lost": "31", "not moving": "31", "working": "32"}
 _DIM = "2"
+_HEADERS = {
+    "id": "ID",
+    "state": "STATE",
+    "asks": "REQUESTS",
+    "age": "CHANGED",
+    "cost": "COST",
+    "machine": "MACHINE",
+    "terminal": "WHERE",
+    "project": "PROJECT",
+}
+_TITLED = "TITLE"
 _TITLE = 20
 """Other columns are dropped until the title has this many."""
 _PROJECT = 16
 _ENDLESS = 10_000
 
 
-def listing(client: HubClient, *, as_json: bool, machine: str | None = None) -> list[str]:
-    """The lines of `handraise ps`; `machine` is the ID of one, or None for all."""
-    sessions = list(client.pages("/api/sessions", "sessions", machine=machine))
+def listing(client: HubClient, *, as_json: bool) -> list[str]:
+    """The lines of `handraise ps`: a table in a terminal, with headers and as wide as that is."""
+    sessions = list(client.pages("/api/sessions", "sessions"))
     if as_json:
         import json
 
         return [json.dumps(session) for session in sessions]
+    return shown(client, sessions)
+
+
+def shown(client: HubClient, sessions: list[dict[str, Any]], *, wide: bool = False, narrow: bool = False) -> list[str]:
+    """The sessions as a table for stdout; `wide` cuts nothing, `narrow` has only ID, state and title."""
     terminal = sys.stdout.isatty()
-    width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else _ENDLESS
-    coloured = terminal and in_colours()
-    return table(sessions, datetime.now(UTC), width or _ENDLESS, coloured=coloured, machines=machines(client, sessions))
+    width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal and not wide else _ENDLESS
+    return table(
+        sessions,
+        datetime.now(UTC),
+        width or _ENDLESS,
+        coloured=terminal and in_colours(),
+        machines=machines(client, sessions),
+        headers=terminal,
+        narrow=narrow,
+    )
 
 
 def machines(client: HubClient, sessions: list[dict[str, Any]]) -> dict[str, str]:
@@ -61,16 +84,25 @@ def table(
     *,
     coloured: bool,
     machines: dict[str, str] | None = None,
+    headers: bool = False,
+    narrow: bool = False,
 ) -> list[str]:
     """One line per session; without sessions, a line that says how to start one. `machines` are names by ID."""
     if not sessions:
         return ['No sessions yet. Start one with: handraise run "…"']
     ordered = sorted(sessions, key=lambda each: _ORDER.get(each["state"], 5))
     columns = _columns(ordered, now, machines or {})
+    if narrow:
+        columns = {name: columns[name] for name in ("id", "state")}
     wide = {name: max(width_of(cell) for cell in cells) for name, cells in columns.items()}
+    if headers:
+        wide = {name: max(widest, len(_HEADERS[name])) if widest else 0 for name, widest in wide.items()}
     shown = _fitting([name for name in columns if wide[name]], wide, width)
     used = sum(wide[name] + 2 for name in shown)
     rows = []
+    if headers:
+        row = "".join(f"{_HEADERS[name]:<{wide[name] + 2}}" for name in shown) + _TITLED
+        rows.append(_painted(cut(row, width), _DIM if coloured else ""))
     for number, session in enumerate(ordered):
         cells = [_cell(columns[name][number], wide[name], _style(name, session), coloured) for name in shown]
         rows.append("".join(cells) + _title(session, width - used, last=width < _ENDLESS, coloured=coloured))

@@ -5,8 +5,10 @@ from urllib.parse import quote
 
 import click
 
+from handraise.cli import completion
 from handraise.cli.client import HubClient
-from handraise.cli.places import json_option, state_folder, state_option
+from handraise.cli.finding import project_scope
+from handraise.cli.places import json_option, on_hub
 
 
 @click.group()
@@ -23,23 +25,28 @@ def token() -> None:
     help="viewer, approver (default), admin or agent.",
 )
 @click.option("--expires", metavar="TIME", help="For example: 2027-01-31T12:00:00Z.")
-@click.option("--project", metavar="NAME", help="For an agent: the project it works in, whatever the agent says.")
-@state_option
+@click.option(
+    "--project",
+    metavar="NAME",
+    shell_complete=completion.projects,
+    help="For an agent: the project it works in, whatever the agent says.",
+)
+@on_hub
 @json_option
-def create(name: str, role: str, expires: str | None, project: str | None, state: str | None, as_json: bool) -> None:
+def create(name: str, role: str, expires: str | None, project: str | None, client: HubClient, as_json: bool) -> None:
     """Create a token. It is shown only once."""
-    body = {"name": name, "role": role, "expires_at": expires, "project": project}
-    created = HubClient(state_folder(state)).post("/api/tokens", body)
+    body = {"name": name, "role": role, "expires_at": expires, "project": project and project_scope(client, project)}
+    created = client.post("/api/tokens", body)
     click.echo(json.dumps(created) if as_json else created["secret"])
 
 
 @token.command("list")
 @click.option("--gone", is_flag=True, help="Revoked and expired tokens.")
-@state_option
+@on_hub
 @json_option
-def list_all(gone: bool, state: str | None, as_json: bool) -> None:
+def list_all(gone: bool, client: HubClient, as_json: bool) -> None:
     """List tokens and signed-in browsers."""
-    for each in HubClient(state_folder(state)).get("/api/tokens", state="gone" if gone else "good")["tokens"]:
+    for each in client.get("/api/tokens", state="gone" if gone else "good")["tokens"]:
         used = each["last_used_at"] or "never used"
         click.echo(
             json.dumps(each) if as_json else f"{each['id']}  {each['role']:<9} {each['kind']:<8} {used}  {each['name']}"
@@ -48,14 +55,14 @@ def list_all(gone: bool, state: str | None, as_json: bool) -> None:
 
 @token.command()
 @click.argument("id")
-@state_option
-def revoke(id: str, state: str | None) -> None:  # noqa: A002 (the argument's name)
+@on_hub
+def revoke(id: str, client: HubClient) -> None:  # noqa: A002 (the argument's name)
     """Revoke a token. Its open connections end at once."""
-    HubClient(state_folder(state)).delete(f"/api/tokens/{quote(id, safe='')}")
+    client.delete(f"/api/tokens/{quote(id, safe='')}")
 
 
 @token.command()
-@state_option
-def link(state: str | None) -> None:
+@on_hub
+def link(client: HubClient) -> None:
     """Print a link that signs in one browser, once."""
-    click.echo(HubClient(state_folder(state)).post("/api/login-link")["link"])
+    click.echo(client.post("/api/login-link")["link"])

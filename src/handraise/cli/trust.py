@@ -9,26 +9,22 @@ import click
 
 from handraise.cli import completion
 from handraise.cli.client import HubClient
-from handraise.cli.places import json_option, state_folder, state_option
+from handraise.cli.places import ListGroup, json_option, on_hub
 from handraise.cli.table import harmless, machines
 
 _LEVELS = {"exactly": "trusted", "without": "runs without", "never": "never"}
 
 
-@click.group(invoke_without_command=True)
-@click.pass_context
-def trust(ctx: click.Context) -> None:
+@click.group(cls=ListGroup)
+def trust() -> None:
     """List and revoke which directories may use their own hooks, servers and permissions."""
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(list_all, state=None, as_json=False)
 
 
 @trust.command("list")
-@state_option
+@on_hub
 @json_option
-def list_all(state: str | None, as_json: bool) -> None:
+def list_all(client: HubClient, as_json: bool) -> None:
     """List decisions by directory."""
-    client = HubClient(state_folder(state))
     found = client.get("/api/trust")["trust"]
     names = {} if as_json else machines(client, found)
     for each in found:
@@ -44,12 +40,12 @@ def list_all(state: str | None, as_json: bool) -> None:
 @click.option(
     "--machine", metavar="NAME", shell_complete=completion.machines, help="On this machine (default: the hub's own)."
 )
-@state_option
-def revoke(directory: str, machine: str | None, state: str | None) -> None:
+@on_hub
+def revoke(directory: str, machine: str | None, client: HubClient) -> None:
     """Revoke the decision about DIRECTORY. New sessions there ask again; running ones don't change."""
     there = {"directory": directory, "machine": machine} if machine else {"directory": os.path.realpath(directory)}
     query = urlencode(there)
-    HubClient(state_folder(state)).delete(f"/api/trust?{query}")
+    client.delete(f"/api/trust?{query}")
 
 
 def _line(decision: dict[str, Any], machine: str) -> str:

@@ -15,8 +15,11 @@ Path = tuple[str, ...]
 PLACES = {
     "HANDRAISE_STATE": "the hub's folder",
     "HANDRAISE_CONFIG": "the settings file",
+    "HANDRAISE_HUB": "the hub that commands use, on another machine",
+    "HANDRAISE_TOKEN": "the token for that hub",
+    "HANDRAISE_TRACEBACK": "set to 1, commands print tracebacks of errors",
 }
-"""Variables that say where things are; they aren't settings themselves."""
+"""Variables for commands, and where things are; they aren't settings themselves."""
 RULE = "rule"
 _OLDER_WORDS = ("for ever",)
 """Values that still work, but are no longer recommended."""

@@ -187,6 +187,10 @@ class Desk(Protocol):
 
     async def fork(self, session: str, say: Words) -> SessionSummary: ...
 
+    async def remove(self, session: str) -> None:
+        """Deletes a session of this machine that has ended, and everything stored about it. The audit log stays."""
+        ...
+
     async def asks(
         self,
         *,
@@ -258,6 +262,10 @@ class Desk(Protocol):
         machine: str | None = None,
     ) -> Project:
         """`path` is its directory on `machine` (None: this one); an empty one removes it there."""
+        ...
+
+    async def remove_project(self, project: str) -> None:
+        """Its rules are revoked with it. The directory stays, and so do its sessions, which must have ended."""
         ...
 
     async def machines(self) -> list[MachineSummary]:

@@ -220,6 +220,12 @@ class RemoteDesk:
     async def rename_machine(self, machine: str, name: str) -> Machine:
         return _read(await self._ask("PATCH", _path("machines", machine), {"name": name}), Machine)
 
+    async def remove(self, session: str) -> None:
+        await self._ask("DELETE", _path("sessions", session))
+
+    async def remove_project(self, project: str) -> None:
+        await self._ask("DELETE", _path("projects", project))
+
     async def forget_machine(self, machine: str) -> None:
         await self._ask("DELETE", _path("machines", machine))
 

@@ -1,4 +1,4 @@
-"""The checks of `handraise doctor`, one function each. Shows no secret, and changes nothing."""
+"""The checks of `handraise doctor`, one function each. Shows no secret, and changes nothing itself."""
 
 import asyncio
 import fcntl
@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import socket
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from stat import S_IMODE
@@ -16,8 +17,10 @@ from msgspec import Struct
 
 from handraise.api import tls
 from handraise.claude import sandbox_support
+from handraise.claude.command import environment
 from handraise.claude.fifo import WANTED_SIZE
 from handraise.claude.locate import ClaudeMissing, locate, version
+from handraise.claude.sign_in import sign_in
 from handraise.claude.versions import SAFE_SINCE, is_unsafe
 from handraise.client.connection import HttpClient, RequestFailed
 from handraise.config.settings import ClaudeSettings, SandboxSettings, WebSettings
@@ -40,6 +43,8 @@ _NO_DISK = 100 * _MIB
 _FEW_WATCHES = 1024
 _HUB_SECONDS = 3.0
 """How long a running hub has to say how it is."""
+_LONGEST_SOCKET = 103 if sys.platform == "darwin" else 107
+"""Bytes of a path that a socket can have."""
 
 Verdict = Literal["ok", "warn", "fail"]
 
@@ -76,6 +81,24 @@ async def check_claude(settings: ClaudeSettings) -> Finding:
         update = t("doctor.run", command=f"{shlex.quote(str(path))} update")
         return Finding("claude", "fail", f"{unsafe} {plan}", update)
     return Finding("claude", "ok", sentence)
+
+
+async def check_sign_in(settings: ClaudeSettings, environ: Mapping[str, str], home: Path) -> Finding:
+    """Whether the Claude Code that the hub would run is signed in, as it says itself; else by its files."""
+    keys = [name for name in _KEYS if environ.get(name)]
+    try:
+        program = locate(settings.path)
+    except ClaudeMissing:
+        return check_login(settings, environ, home)
+    passed = environment(environ, api_billing=settings.use_api_billing)
+    state = await sign_in(program, passed)
+    if state == "unknown" or (keys and settings.use_api_billing):
+        return check_login(settings, environ, home)
+    not_passed = f" {t('doctor.login.not_passed', name=keys[0])}" if keys else ""
+    if state == "in":
+        return Finding("login", "ok", t("doctor.login.signed_in") + not_passed)
+    advice = t("doctor.login.run_or_key" if keys else "doctor.login.run", command=f"{_program(settings)} auth login")
+    return Finding("login", "warn", t("doctor.login.says_no", path=program) + not_passed, advice)
 
 
 def check_login(settings: ClaudeSettings, environ: Mapping[str, str], home: Path) -> Finding:
@@ -191,7 +214,11 @@ def check_exposure(settings: WebSettings) -> Finding:
 
 
 def check_state(state: Path) -> Finding:
-    """Whether only this user can read the state folder."""
+    """Whether only this user can read the state folder, and the hub's socket fits into its path."""
+    socket_path = state.absolute() / "hub.sock"
+    excess = len(os.fsencode(socket_path)) - _LONGEST_SOCKET
+    if excess > 0:
+        return Finding("state", "fail", t("doctor.folder.long", folder=state, count=excess), t("doctor.folder.shorter"))
     return _check_private("state", state, t("doctor.folder.other_state"))
 
 
@@ -209,7 +236,7 @@ def _check_private(name: str, folder: Path, other: str) -> Finding:
         return Finding(name, "fail", t("doctor.folder.failed", folder=folder, why=error.strerror), other)
     if status.st_uid != os.geteuid():
         return Finding(name, "fail", t("doctor.folder.foreign", folder=folder), other)
-    run = t("doctor.run", command=f"chmod 700 {folder}")
+    run = t("doctor.run", command=f"chmod 700 {shlex.quote(str(folder))}")
     if status.st_mode & 0o077:
         return Finding(name, "fail", t("doctor.folder.open", folder=folder), run)
     if not os.access(folder, os.W_OK | os.X_OK):

@@ -2,9 +2,11 @@
 
 import asyncio
 import importlib
-from collections.abc import Mapping
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -22,6 +24,10 @@ from handraise.hub.hub import DATABASE
 from handraise.model.projects import Project
 from handraise.texts import t, use
 
+T = TypeVar("T")
+
+DEADLINE = 25.0
+"""How long one check may take, in seconds."""
 _EXTRA = "pip install 'handraise[postgres]'"
 
 
@@ -54,40 +60,97 @@ async def examine(
     if known is not None:
         values = over(values, known)
     folder = state or _folder(environ)
-    process = checks.running_hub(folder)
+    process = await within(lambda: checks.running_hub(folder), None)
     elsewhere = _database_elsewhere(settings)
     has_token = settings.telegram.token is not None
     shared = shared_database(settings.store.database)
     has_password = shared is not None and shared.has_password and not environ.get("HANDRAISE_STORE_DATABASE")
+    trouble = await checks.trouble_of_hub(folder) if process is not None else ""
     findings = [
         finding,
-        checks.check_secrets(settings_file(environ), has_token=has_token, has_password=has_password),
-        *([checks.gateway()] if settings.limits.parallel == 0 else await _claude(settings, environ, home)),
-        checks.check_hub(folder, process, await checks.trouble_of_hub(folder) if process is not None else ""),
-        checks.check_hooks(folder, process, _claude_folder(environ, home), Path(known.path) if known else project),
-        checks.check_port(settings.web, hub_runs=process is not None),
-        checks.check_exposure(settings.web),
-        checks.check_state(folder),
-        checks.check_disk(folder, checks.free_bytes(folder)),
-        checks.check_database_folder(elsewhere) if elsewhere else None,
-        *(
-            [checks.check_database(elsewhere or folder / DATABASE)]
-            if shared is None
-            else await _shared(shared, settings, environ, home)
+        await _one(
+            "settings",
+            lambda: checks.check_secrets(settings_file(environ), has_token=has_token, has_password=has_password),
         ),
-        checks.check_pipes(settings.limits.parallel),
-        checks.check_inotify(),
-        *await _telegram(settings, environ),
+        *([checks.gateway()] if settings.limits.parallel == 0 else await _claude(settings, environ, home)),
+        await _one("hub", lambda: checks.check_hub(folder, process, trouble)),
+        await _one(
+            "hooks",
+            lambda: checks.check_hooks(
+                folder, process, _claude_folder(environ, home), Path(known.path) if known else project
+            ),
+        ),
+        await _one("port", lambda: checks.check_port(settings.web, hub_runs=process is not None)),
+        await _one("exposure", lambda: checks.check_exposure(settings.web)),
+        await _one("state", lambda: checks.check_state(folder)),
+        await _one("disk", lambda: checks.check_disk(folder, checks.free_bytes(folder))),
+        await _one("store", lambda: checks.check_database_folder(elsewhere) if elsewhere else None),
+        *(
+            [await _one("database", lambda: checks.check_database(elsewhere or folder / DATABASE))]
+            if shared is None
+            else await _several("database", _shared(shared, settings, environ, home))
+        ),
+        await _one("pipes", lambda: checks.check_pipes(settings.limits.parallel)),
+        await _one("inotify", checks.check_inotify),
+        *await _several("telegram", _telegram(settings, environ)),
     ]
     return Report(tuple(each for each in findings if each is not None), values)
 
 
 async def _claude(settings: Settings, environ: Mapping[str, str], home: Path) -> list[Finding]:
     return [
-        await checks.check_claude(settings.claude),
-        checks.check_login(settings.claude, environ, home),
-        await checks.check_sandbox(settings.sandbox),
+        *await _several("claude", _listed(checks.check_claude(settings.claude))),
+        *await _several("login", _listed(checks.check_sign_in(settings.claude, environ, home))),
+        *await _several("sandbox", _listed(checks.check_sandbox(settings.sandbox))),
     ]
+
+
+async def _listed(check: Awaitable[Finding]) -> list[Finding]:
+    return [await check]
+
+
+async def _several(name: str, checks: Awaitable[list[Finding]]) -> list[Finding]:
+    """Their findings, or that they took too long."""
+    try:
+        async with asyncio.timeout(DEADLINE):
+            return await checks
+    except TimeoutError:
+        return [_slow(name)]
+
+
+async def _one(name: str, check: Callable[[], Finding | None]) -> Finding | None:
+    """Its finding, or that it took too long: a file on a server that is away blocks for minutes."""
+    return await within(check, _slow(name))
+
+
+async def within(work: Callable[[], T], otherwise: T, deadline: float = DEADLINE) -> T:
+    """What it returns in time. Not a thread of the loop, which would wait for it at the end."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def settle(act: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits for it any more
+            loop.call_soon_threadsafe(lambda: None if done.done() else act())
+
+    def perform() -> None:
+        try:
+            found = work()
+        except Exception as error:
+            raised = error
+            settle(lambda: done.set_exception(raised))
+        else:
+            settle(lambda: done.set_result(found))
+
+    threading.Thread(target=perform, daemon=True).start()
+    try:
+        async with asyncio.timeout(deadline):
+            return await done
+    except TimeoutError:
+        return otherwise
+
+
+def _slow(name: str) -> Finding:
+    return Finding(name, "fail", t("doctor.slow", seconds=f"{DEADLINE:g}"))
 
 
 async def _shared(shared: SharedDatabase, settings: Settings, environ: Mapping[str, str], home: Path) -> list[Finding]:

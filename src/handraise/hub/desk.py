@@ -40,7 +40,7 @@ from handraise.model.instructions import Instruction, InstructionKind
 from handraise.model.items import Item, Preview
 from handraise.model.machines import Machine
 from handraise.model.names import BadName, NameKind, check_name
-from handraise.model.projects import Options, Project, innermost, places_of
+from handraise.model.projects import MODES, Options, Project, innermost, places_of
 from handraise.model.rules import Rule
 from handraise.model.search import SearchHit, SearchPage, read_query
 from handraise.model.sessions import Say, Session
@@ -52,6 +52,8 @@ from handraise.session.supervisor import NoSuchSession, StartOptions, Supervisor
 from handraise.store.changes import (
     ForgetMachine,
     Record,
+    RemoveProject,
+    RemoveRule,
     RenameMachine,
     RevokeTrust,
     SaveProject,
@@ -144,6 +146,7 @@ class LocalDesk:
         title: str | None = None,
         machine: str | None = None,
     ) -> SessionSummary:
+        _check_mode(mode)
         known = await self._store.project(project)
         if machine is None and not self._supervisor.runs_sessions:
             machine = ANY
@@ -208,6 +211,7 @@ class LocalDesk:
         await self._record("session stopped", session=session)
 
     async def change_mode(self, session: str, mode: str) -> None:
+        _check_mode(mode)
         await self._wish(session, ChangeMode(mode), "mode", mode)
 
     async def change_model(self, session: str, model: str) -> None:
@@ -238,6 +242,15 @@ class LocalDesk:
             forked = await self._supervisor.fork(session, say, self.person, self.source)
         await self._record("session started", session=forked.id)
         return await self._summary(forked)
+
+    async def remove(self, session: str) -> None:
+        if await self._elsewhere(session) is not None:
+            raise Refused(t("error.session_removed_there"))
+        with desk_errors():
+            removed = await self._supervisor.remove(session)
+        detail = {"name": removed.title, "directory": removed.directory}
+        entry = Entry(self._clock(), "session removed", self.person, self.source, session=session, detail=detail)
+        await self._store.apply([Record(entry)])
 
     async def asks(
         self,
@@ -308,6 +321,10 @@ class LocalDesk:
         await self._record("rule revoked", rule=rule)
 
     async def add_rule(self, rule: Rule) -> Rule:
+        if rule.expires_at is not None and rule.expires_at <= self._clock():
+            raise Invalid(t("error.expiry_past"))
+        if rule.mode is not None:
+            _check_mode(rule.mode)
         if rule.project is not None:
             rule = await self._scoped(rule, rule.project)
         saved = replace(rule, id=self._spell("r"), made_by=self.person.name, made_at=self._clock(), source="person")
@@ -373,6 +390,20 @@ class LocalDesk:
                 changed = await self._machines.placed(changed, path, machine)
         await self._save(changed, "project changed")
         return changed
+
+    async def remove_project(self, project: str) -> None:
+        found = await self._store.project(project)
+        if found is None:
+            raise NotFound(t("error.no_project", project=project))
+        applied = await self._store.apply([RemoveProject(found.id)])
+        if not applied.took[0]:
+            raise Refused(t("error.project_in_use"))
+        detail = {"project": found.id, "name": found.name, "path": found.path}
+        entry = Entry(self._clock(), "project removed", self.person, self.source, detail=detail)
+        # They can't apply anywhere any more; if the hub dies before this, they only stay in the list.
+        rules = [RemoveRule(each.id) for each in self._inbox.rules if each.project == found.id]
+        await self._store.apply([*rules, Record(entry)])
+        await self._inbox.read_rules()
 
     async def machines(self) -> list[MachineSummary]:
         return await self._machines.summaries()
@@ -491,6 +522,11 @@ class LocalFollower:
     async def __anext__(self) -> Sequence[Item] | Preview:
         with desk_errors():
             return await anext(self._follower)
+
+
+def _check_mode(mode: str | None) -> None:
+    if mode is not None and mode not in MODES:
+        raise Invalid(t("error.option.one_of", key="mode", values=", ".join(MODES)))
 
 
 def _named(name: str, of: NameKind = "name") -> str:

@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.claude import versions
+from handraise.model.actors import Person
 from handraise.model.items import Notice, SessionEnded, TurnStarted
 from handraise.session import ending, phases, titles, translate
 from handraise.session.abilities import abilities_in
@@ -158,6 +159,8 @@ class SessionMachine:
             case Speak() if self._is_spent:
                 raise WishRefused(t("sessions.refused.cost", reason=self._spent))
             case Speak(say):
+                if isinstance(say.by, Person):
+                    self.memory.cooldown = self.memory.cooldown.replied(say.at)
                 content = say.content if isinstance(say.content, str) else list(say.content)
                 return [Write(self.wire.send_say(content, say.id)), WakeMe("idle", self.limits.idle)]
             case Interrupt():

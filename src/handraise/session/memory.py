@@ -19,14 +19,22 @@ _LONGEST = timedelta(seconds=120)
 
 
 class Cooldown(Struct, frozen=True):
-    """The pause after "outline it first": 30, 60, 90, then 120 seconds. It grows with each use, even once over."""
+    """The pause after "outline it first": 30, 60, 90, then 120 seconds. It grows with each use, even once over.
+
+    It gives the person time to read the outline, so their next message ends it.
+    """
 
     uses: int = 0
     until: datetime | None = None
+    since: datetime | None = None
 
     def used(self, now: datetime) -> "Cooldown":
         uses = self.uses + 1
-        return Cooldown(uses, now + min(_STEP * uses, _LONGEST))
+        return Cooldown(uses, now + min(_STEP * uses, _LONGEST), now)
+
+    def replied(self, at: datetime) -> "Cooldown":
+        """A person sent a message then. An earlier one doesn't reply to the outline."""
+        return Cooldown(self.uses) if self.since is not None and at >= self.since else self
 
     def holds(self, now: datetime) -> bool:
         return self.until is not None and now < self.until

@@ -1,5 +1,7 @@
 """What people can do with sessions: start, send messages, steer, rename, stop, resume, fork."""
 
+import asyncio
+import shutil
 from collections.abc import Sequence
 from shlex import quote
 
@@ -19,7 +21,7 @@ from handraise.session.memory import Memory
 from handraise.session.pool import ClaudeConfig, SessionPool
 from handraise.session.runner import Runner
 from handraise.session.titles import Words
-from handraise.store.changes import QueueSay, SettleAsk
+from handraise.store.changes import QueueSay, RemoveSession, SettleAsk
 from handraise.store.interface import Store, StoreAway
 from handraise.texts import t
 
@@ -274,6 +276,14 @@ class Supervisor:
     def _check_runs_here(self) -> None:
         if self._pool.is_gateway:
             raise WishRefused(t("sessions.refused.gateway"))
+
+    async def remove(self, session_id: str) -> Session:
+        """Deletes a session that has ended, with its journals. What Claude Code itself wrote stays."""
+        session = await self._find(session_id)
+        if not (await self._store.apply([RemoveSession(session.id)])).took[0]:
+            raise WishRefused(t("error.session_not_ended"))
+        await asyncio.to_thread(shutil.rmtree, self._config.state / "sessions" / session.id, ignore_errors=True)
+        return session
 
     async def _find(self, session_id: str) -> Session:
         session = await self._store.session(session_id)

@@ -22,6 +22,15 @@ class SaveSession(Struct, frozen=True):
     session: Session
 
 
+class RemoveSession(Struct, frozen=True):
+    """Deletes a session that has ended, with its items, messages and asks. The audit log stays.
+
+    Does nothing if it hasn't ended, or one of its asks is open.
+    """
+
+    session: str
+
+
 class Advance(Struct, frozen=True):
     """The journal was read up to here. Everything that follows from it is in the same batch.
 
@@ -187,6 +196,15 @@ class SaveProject(Struct, frozen=True):
     project: Project
 
 
+class RemoveProject(Struct, frozen=True):
+    """Deletes a project and its directories' entries; the directories themselves stay.
+
+    Does nothing if one of its sessions hasn't ended.
+    """
+
+    project: str
+
+
 class SaveToken(Struct, frozen=True):
     """Inserts or replaces the token; a revocation stays. A secret that another token has fails the batch."""
 
@@ -257,6 +275,7 @@ class Prune(Struct, frozen=True):
 
 Change = (
     SaveSession
+    | RemoveSession
     | Advance
     | PublishItems
     | OpenAsk
@@ -278,6 +297,7 @@ Change = (
     | RemoveRule
     | RevokeTrust
     | SaveProject
+    | RemoveProject
     | SaveToken
     | SpendCode
     | PruneTokens
@@ -301,7 +321,7 @@ class Applied(Struct, frozen=True):
 def changes_rules(change: Change) -> bool:
     """Whether hubs that share the database must read rules and projects again."""
     match change:
-        case SaveRule() | RemoveRule() | SaveProject():
+        case SaveRule() | RemoveRule() | SaveProject() | RemoveProject():
             return True
         case SettleAsk(rules=rules):
             return bool(rules)

@@ -117,6 +117,9 @@ def test_a_plan_and_a_form_are_offered_whole() -> None:
 def test_the_examples_of_the_help_are_answers() -> None:
     result = CliRunner().invoke(main, ["answer", "--help"]).output
     examples = [line.strip() for line in result.splitlines() if line.strip().startswith("handraise answer")]
+    *examples, from_stdin, from_file = examples
+    assert from_stdin.endswith("--text - < answer.txt")
+    assert from_file.endswith("--fill @values.json")
     assert len(examples) == 4
     two = Question((odd("SQLite").questions[0], Prompt("How many?")))
     bodies: list[Body] = [odd("SQLite"), two, Permission("Bash", {}, offers=(Offer("session", "x", ()),)), NPM]

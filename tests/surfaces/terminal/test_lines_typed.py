@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from handraise.model.answers import Allow, Approve, Choice, Choices
-from handraise.model.asks import Question
+from handraise.model.answers import Allow, Approve, Choice, Choices, Filled
+from handraise.model.asks import Form, Question
 from surfaces.terminal.asked import DATABASE, NPM, PLAN, TWO_QUESTIONS
 from surfaces.terminal.pseudo import CTRL_D, ENTER
 from surfaces.terminal.table import table
@@ -32,7 +32,7 @@ async def test_plain_mode_reads_numbers_and_lines(tmp_path: Path) -> None:
 
 
 async def test_plain_mode_loses_a_race_in_words(tmp_path: Path) -> None:
-    async with table(tmp_path) as laid, laid.terminal("inbox", environment={"NO_COLOR": "1"}) as terminal:
+    async with table(tmp_path) as laid, laid.terminal("inbox", environment={"TERM": "dumb"}) as terminal:
         ask = await laid.ask(Question((DATABASE,)))
         await terminal.until("A number, then Enter.")
         await laid.answer(ask, Choices((Choice(("SQLite",)),)))
@@ -52,9 +52,40 @@ async def test_one_typed_line_tells_the_card_once(tmp_path: Path) -> None:
         assert "[x]" not in terminal.everything
 
 
+async def test_a_forms_default_is_taken_by_enter_and_a_selection_is_what_was_typed_last(tmp_path: Path) -> None:
+    properties = {
+        "floor": {"type": "integer", "default": 2},
+        "note": {"type": "string", "default": "ring twice"},
+        "days": {"type": "array", "items": {"type": "string", "enum": ["Mo", "Tu", "We"]}, "default": ["Mo", "Tu"]},
+    }
+    async with table(tmp_path) as laid, laid.terminal("inbox", "--plain") as terminal:
+        ask = await laid.ask(Form("Where?", "forms", {"properties": properties}))
+        await terminal.until("4 Fill in", "A number, then Enter.")
+        terminal.type("4", ENTER)
+        await terminal.until("Enter alone sends: 2")
+        terminal.type(ENTER)
+        await terminal.until("Enter alone sends: ring twice")
+        terminal.type('""', ENTER)
+        await terminal.until("[x] Mo", "[x] Tu", "exactly these")
+        terminal.type("2 3", ENTER)
+        await terminal.wait(lambda: terminal.everything.count("A number, then Enter.") == 2)
+        terminal.type("1", ENTER)
+        await terminal.until("You filled in")
+        given = await laid.given(ask)
+        assert isinstance(given, Filled)
+        assert given.content is not None
+        assert (given.content["floor"], given.content["days"]) == (2, ["Tu", "We"])
+        assert not given.content.get("note")
+
+
 async def test_an_empty_inbox_says_so(tmp_path: Path) -> None:
     async with table(tmp_path) as laid, laid.terminal("inbox", "--plain") as terminal:
         await terminal.until("Nothing needs you. No session is working. Ctrl-D to leave.")
+        # An unknown entry isn't met with silence, and ? lists what can be typed.
+        terminal.type("hello", ENTER)
+        await terminal.wait(lambda: terminal.everything.count("Nothing needs you.") == 2, "said again")
+        terminal.type("?", ENTER)
+        await terminal.until("select exactly these", "leave; the session keeps running")
         await laid.session()
         await laid.ask(NPM, session="s_1")
         await terminal.until("Fix the tests · waiting", "A number, then Enter.")

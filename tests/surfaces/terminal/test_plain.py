@@ -19,6 +19,17 @@ def test_a_card_is_told_in_lines_and_says_how_it_is_answered() -> None:
     assert how(dialogue(Question((DATABASE,)))) == "A number, then Enter. > to postpone."
 
 
+def test_a_text_with_a_default_says_what_enter_alone_sends() -> None:
+    street = play(dialogue(ADDRESS), "4")[0]
+    assert "Enter alone" not in how(street)
+    assert "Enter alone sends: 2" in how(play(street, "'Main Street 1", "enter")[0])
+
+
+def test_every_choice_of_a_form_has_its_number() -> None:
+    rows = lines_of_card(dialogue(ADDRESS), 60, NOON, "")
+    assert [row.split()[0] for row in rows[3:]] == ["4", "5", "6"]
+
+
 def test_nothing_is_folded() -> None:
     asked = dialogue(type(NPM)("Bash", {"command": "\n".join(str(each) for each in range(300))}))
     assert "│ 299" in lines_of_card(asked, 60, NOON, "")
@@ -33,6 +44,11 @@ def test_what_a_typed_line_stands_for() -> None:
     assert keys_of(several, "1, 3") == ["1", "3", "enter"]
     assert keys_of(several, "1 0") == ["1", "0"]
     assert keys_of(play(several, "1")[0], "1 3") == ["3", "enter"]
+    # The line is the whole selection.
+    assert keys_of(play(several, "1", "2")[0], "2 3") == ["1", "3", "enter"]
+    assert keys_of(play(several, "1", "2")[0], "-") == ["1", "2", "enter"]
+    assert keys_of(play(several, "1", "2")[0], "") == ["enter"]
+    assert keys_of(single, "-") == []
     assert keys_of(dialogue(NPM), "a") == ["a", "enter"]
     assert keys_of(dialogue(NPM), "5") == ["5"]
 

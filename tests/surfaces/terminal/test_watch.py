@@ -34,7 +34,7 @@ async def test_a_watch_is_drawn_anew_when_the_terminal_is_resized(tmp_path: Path
         await laid.session("s_0123456789abcdef", cost_usd=0.25)
         await terminal.until("$0.2500", "Fix the tests")
         await terminal.resize(40, 10, "s_0123456789abcdef")
-        await terminal.wait(lambda: len([row for row in terminal.lines if row]) == 2, "two rows")
+        await terminal.wait(lambda: len([row for row in terminal.lines if row]) == 3, "three rows")
         await terminal.until("s_0123456789abcdef", gone="$0.2500")
         await terminal.resize(100, 10, "$0.2500")
         await terminal.until("$0.2500")

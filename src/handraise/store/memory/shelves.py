@@ -34,8 +34,10 @@ from handraise.store.changes import (
     QueueSay,
     Record,
     RecordLate,
+    RemoveProject,
     RemoveRecord,
     RemoveRule,
+    RemoveSession,
     RenameMachine,
     ReturnSay,
     RevokeTrust,
@@ -117,6 +119,8 @@ class Shelves(Struct):
                 self._advance(checkpoint)
             case PublishItems(session, at, content):
                 self._publish(session, at, content)
+            case RemoveSession(session_id):
+                return self._remove_session(session_id)
             case OpenAsk(ask):
                 return self._open(ask)
             case SettleAsk(ask, settlement, rules):
@@ -156,6 +160,8 @@ class Shelves(Struct):
                 return any(gone)
             case SaveProject(project):
                 self._save_project(project, machine)
+            case RemoveProject(project_id):
+                return self._remove_project(project_id)
             case SaveToken(token):
                 self._save_token(token)
             case SpendCode(token, at):
@@ -357,6 +363,24 @@ class Shelves(Struct):
         del self.machines[machine]
         self._publish(None, at, contents.machine_changed(stored, forgotten=True))
         return True
+
+    def _remove_session(self, session: str) -> bool:
+        stored = self.sessions.get(session)
+        asks = [each for each in self.asks.values() if each.session == session]
+        if stored is None or stored.phase != "ended" or any(each.state == "open" for each in asks):
+            return False
+        del self.sessions[session]
+        self.checkpoints.pop(session, None)
+        self.lines.pop(session, None)
+        self.items = {cursor: item for cursor, item in self.items.items() if item.session != session}
+        self.says = {name: say for name, say in self.says.items() if say.session != session}
+        self.asks = {name: ask for name, ask in self.asks.items() if ask.session != session}
+        self.instructions = {name: each for name, each in self.instructions.items() if each.session != session}
+        return True
+
+    def _remove_project(self, project: str) -> bool:
+        living = any(each.project == project and each.phase != "ended" for each in self.sessions.values())
+        return not living and self.projects.pop(project, None) is not None
 
     def _save_project(self, project: Project, machine: str) -> None:
         """Stored with all of its directories in `elsewhere`; a store makes its own one the path."""

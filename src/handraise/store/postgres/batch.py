@@ -36,8 +36,10 @@ from handraise.store.changes import (
     QueueSay,
     Record,
     RecordLate,
+    RemoveProject,
     RemoveRecord,
     RemoveRule,
+    RemoveSession,
     RenameMachine,
     ReturnSay,
     RevokeTrust,
@@ -163,6 +165,8 @@ class PostgresBatch:
             case SaveSession(session):
                 self._sessions[session.id] = _storable(session_row(session))
                 return True
+            case RemoveSession(session_id):
+                return await self._remove_session(session_id)
             case OpenAsk(ask):
                 return await self._open(ask)
             case SettleAsk(ask, settlement, rules):
@@ -211,6 +215,8 @@ class PostgresBatch:
                 return await self._changed("remove_trust", directory=directory, **machines)
             case SaveProject(project):
                 return await self._save_project(project)
+            case RemoveProject(project_id):
+                return await self._remove_project(project_id)
             case SaveToken(token):
                 return await self._changed("save_token", **token_row(token))
             case SpendCode(token, at):
@@ -452,6 +458,22 @@ class PostgresBatch:
         for place in places_of(project, self._machine):
             await self._changed("save_place", project=project.id, machine=place.machine, path=place.path)
         return True
+
+    async def _remove_session(self, session: str) -> bool:
+        await self.flush(with_cursors=True)
+        if not await self._changed("remove_session", session=session):
+            return False
+        for table in ("items", "says", "asks", "instructions", "checkpoints", "lines"):
+            await self._changed(f"remove_{table}_of_session", session=session)
+        await self._changed("prune_ask_texts")
+        return True
+
+    async def _remove_project(self, project: str) -> bool:
+        await self._write_sessions()
+        gone = await self._changed("remove_project", id=project)
+        if gone:
+            await self._changed("remove_places", project=project)
+        return gone
 
     async def _prune(self, wanted: int) -> bool:
         await self.flush(with_cursors=True)

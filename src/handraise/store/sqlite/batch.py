@@ -33,8 +33,10 @@ from handraise.store.changes import (
     QueueSay,
     Record,
     RecordLate,
+    RemoveProject,
     RemoveRecord,
     RemoveRule,
+    RemoveSession,
     RenameMachine,
     ReturnSay,
     RevokeTrust,
@@ -117,6 +119,8 @@ class Batch:
                 return self._advance(checkpoint)
             case SaveSession(session):
                 return self._changed("save_session", session_row(session))
+            case RemoveSession(session_id):
+                return self._remove_session(session_id)
             case OpenAsk(ask):
                 return self._open(ask)
             case SettleAsk(ask, settlement, rules):
@@ -157,6 +161,8 @@ class Batch:
                 return self._changed("remove_trust", {"directory": directory, **machines})
             case SaveProject(project):
                 return self._save_project(project)
+            case RemoveProject(project_id):
+                return self._remove_project(project_id)
             case SaveToken(token):
                 return self._changed("save_token", token_row(token))
             case SpendCode(token, at):
@@ -296,6 +302,22 @@ class Batch:
         self._changed("remove_places", {"project": project.id})
         for place in places_of(project, self._machine):
             self._changed("save_place", {"project": project.id, "machine": place.machine, "path": place.path})
+        return True
+
+    def _remove_project(self, project: str) -> bool:
+        gone = self._changed("remove_project", {"id": project})
+        if gone:
+            self._changed("remove_places", {"project": project})
+        return gone
+
+    def _remove_session(self, session: str) -> bool:
+        bindings = {"session": session}
+        self.close()
+        if not self._changed("remove_session", bindings):
+            return False
+        for table in ("items", "says", "asks", "instructions", "checkpoints", "lines"):
+            self._connection.execute(SQL[f"remove_{table}_of_session"], bindings)
+        self._connection.execute(SQL["prune_ask_texts"])
         return True
 
     def _prune(self, up_to: int) -> bool:

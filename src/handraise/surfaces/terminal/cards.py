@@ -33,6 +33,7 @@ from handraise.surfaces.terminal.lines import (
     indent,
     joined,
     line,
+    text_of,
     width_of,
     wrap,
 )
@@ -42,7 +43,7 @@ BAR = ("class:accent", "▌ ")
 _INSIDE = 2
 _THEIRS = ("class:dim", "│ ")
 _GOES_ON = ("class:dim", "↪ ")
-_KEYS = 9
+_KEYS, _NUMBERS = 9, 99
 _CACHED = 16
 _GLANCE = 60
 _LETTERS = {
@@ -138,9 +139,52 @@ def read(dialogue: Dialogue, key: str, width: int, height: int) -> Dialogue:
     at = min(dialogue.reading or 0, last)
     moves = {"open": 0, "up": at - 1, "down": at + 1, "enter": at + 1, "home": 0, "end": last}
     moves |= {"pageup": at - page, "pagedown": at + page, "space": at + page}
+    moves |= {"j": at + 1, "k": at - 1, "g": 0, "G": last, "b": at - page, "f": at + page}
+    moves |= {"d": at + max(1, page // 2), "u": at - max(1, page // 2)}
+    if key == "/":
+        return replace(dialogue, seeking="")
+    if key in ("n", "N"):
+        return _sought(dialogue, width - _INSIDE, last, 1 if key == "n" else -1)
     if key not in moves:
-        return replace(dialogue, reading=None)
+        return replace(dialogue, reading=None, seeking=None, sought="")
     return replace(dialogue, reading=min(last, max(0, moves[key])))
+
+
+def seek(dialogue: Dialogue, key: str, width: int, height: int) -> Dialogue:
+    """A key of a text to search for while the whole evidence is read."""
+    wanted = dialogue.seeking or ""
+    match key:
+        case "enter":
+            last = max(0, len(story(dialogue, width - _INSIDE)) - max(1, height - 1))
+            found = replace(dialogue, seeking=None, sought=wanted or dialogue.sought)
+            return _sought(found, width - _INSIDE, last, 0)
+        case "back":
+            return replace(dialogue, seeking=wanted[:-1] if wanted else None)
+        case "space":
+            return replace(dialogue, seeking=f"{wanted} ")
+        case _ if len(key) == 1:
+            return replace(dialogue, seeking=f"{wanted}{key}"[:_GLANCE])
+        case _:
+            return replace(dialogue, seeking=None)
+
+
+def _matches(dialogue: Dialogue, width: int) -> list[int]:
+    """The rows that have the text, whatever its case."""
+    wanted = dialogue.sought.casefold()
+    return [at for at, row in enumerate(story(dialogue, width)) if wanted and wanted in text_of(row).casefold()]
+
+
+def _sought(dialogue: Dialogue, width: int, last: int, by: int) -> Dialogue:
+    """At the next match (`by` 1), the one before (-1), or the first from here on (0); around at the end."""
+    found, at = _matches(dialogue, width), dialogue.match if dialogue.match is not None else -1
+    if not found:
+        return replace(dialogue, match=None)
+    if by == 0:
+        following = [each for each in found if each >= (dialogue.reading or 0)]
+    else:
+        following = [each for each in found if each > at] if by > 0 else [each for each in found[::-1] if each < at]
+    chosen = following[0] if following else found[0 if by >= 0 else -1]
+    return replace(dialogue, match=chosen, reading=min(last, chosen))
 
 
 def _reader(dialogue: Dialogue, width: int, height: int) -> tuple[list[Line], Fit]:
@@ -151,8 +195,22 @@ def _reader(dialogue: Dialogue, width: int, height: int) -> tuple[list[Line], Fi
     last = min(len(rows), first + page)
     where = t("terminal.card.lines", first=first + 1, last=last, count=len(rows))
     end = t("terminal.key.end") if last == len(rows) else t("terminal.key.more")
-    keys = joined((where, end, t("terminal.key.back"), t("terminal.key.scroll")), width)
-    return [*rows[first:last], line(("class:dim", keys))], Fit(first, last, len(rows), width)
+    found = _matches(dialogue, width)
+    if dialogue.seeking is not None:
+        keys = joined((t("terminal.card.seeking", text=one_line(dialogue.seeking)), t("terminal.key.seek")), width)
+    elif dialogue.sought:
+        place = found.index(dialogue.match) + 1 if dialogue.match in found else 0
+        name = "terminal.card.matches" if found else "terminal.card.no_match"
+        about = t(name, text=one_line(dialogue.sought), place=place, count=len(found))
+        keys = joined((about, t("terminal.key.next"), where, t("terminal.key.back")), width)
+    else:
+        others = (t("terminal.key.search"), t("terminal.key.scroll"))
+        keys = joined((where, end, t("terminal.key.back"), *others), width)
+    shown = [
+        tuple((f"{style} class:found".strip(), text) for style, text in row) if at in found else row
+        for at, row in enumerate(rows[first:last], first)
+    ]
+    return [*shown, line(("class:dim", keys))], Fit(first, last, len(rows), width)
 
 
 def _head(dialogue: Dialogue, frame: CardFrame, width: int) -> list[Line]:
@@ -187,7 +245,7 @@ def _controls(dialogue: Dialogue, width: int, *, keys: bool) -> list[list[Line]]
         about = [line(("bold", picked.label))] if picked else []
         return [[*about, *wrap(line(("class:dim", _wants(dialogue.step, picked))), width)]]
     # A key is one digit; a typed line may have two.
-    most = _KEYS if keys else len(dialogue.step.rows)
+    most = _KEYS if keys else _NUMBERS
     rows = [(" " if row.digit is None or row.digit > most else str(row.digit), row) for row in dialogue.step.rows]
     return [_row(dialogue, at, digit, row, width) for at, (digit, row) in enumerate(rows)]
 
@@ -240,6 +298,7 @@ def _keys(dialogue: Dialogue, frame: CardFrame, width: int) -> list[Line]:
             ),
             *([t("terminal.key.up")] if dialogue.at and dialogue.writing == "" else []),
             t("terminal.key.back" if dialogue.writing or dialogue.at else "terminal.key.postpone"),
+            t("terminal.key.new_line"),
         ]
     elif dialogue.step.several:
         keys = [t("terminal.key.toggle"), t("terminal.key.continue")]

@@ -52,6 +52,12 @@ class Dialogue(Struct, frozen=True):
     note: str = ""
     reading: int | None = None
     """How far the whole evidence was scrolled while it is shown."""
+    seeking: str | None = None
+    """The text to search for while it is typed."""
+    sought: str = ""
+    """The text that was searched for in the whole evidence."""
+    match: int | None = None
+    """The row where it was found."""
     sending: bool = False
 
     @property
@@ -220,4 +226,7 @@ def _enter(dialogue: Dialogue, at: int) -> Dialogue:
         marked=marked if step.several else frozenset(),
         writing=None if step.rows else "",
         reading=None,
+        seeking=None,
+        sought="",
+        match=None,
     )

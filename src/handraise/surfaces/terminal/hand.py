@@ -22,6 +22,7 @@ from handraise.texts import t
 Whose = Literal["card", "entry", "line", "nobody"]
 """Where a key goes: the card on top, the text for it, the line to Claude, or nowhere."""
 UNDECIDED = "…"
+_SCROLLING = frozenset("vq/jkgGdufbnN ")
 _MOVES = ("up", "down", "pageup", "pagedown", "home", "end")
 
 
@@ -37,6 +38,8 @@ class Pressed(Struct, frozen=True):
 
     effect: Effect | None = None
     typed: str = ""
+    helps: bool = False
+    """Whether the person wants to see the keys."""
 
 
 class Held(Struct, frozen=True):
@@ -114,6 +117,11 @@ class Hand(Struct):
         current, attention = self.stack.current, self.stack.attention
         if current is None or attention is None or current.sending:
             return Pressed()
+        if current.reading is not None and current.seeking is not None:
+            # Nothing can be chosen here, so no letter is a word for Claude, and a paste does no harm.
+            self._forget()
+            self.stack.put(cards.seek(current, key, *size), now)
+            return Pressed()
         if pasted and key not in _MOVES:
             self._take_back()
             self.stack.touch(milliseconds(now))
@@ -179,7 +187,9 @@ class Hand(Struct):
         at, key = milliseconds(now), "space" if text == " " else text
         goes_on = is_typing(self._last, at)
         marks = current.step.several and current.reading is None and (self._run + text).replace(" ", "").isdecimal()
-        if goes_on and not marks:
+        # A held key repeats as fast as a person types.
+        scrolls = current.reading is not None and set(self._run + text) <= _SCROLLING
+        if goes_on and not (marks or scrolls):
             return Pressed(typed=self._words(text, now))
         if not goes_on:
             self._run, self._before = "", Before(current, attention)
@@ -188,6 +198,11 @@ class Hand(Struct):
         match key:
             case "j" | "k" if current.reading is None:
                 self.stack.turn(1 if key == "j" else -1)
+            case "?" if current.reading is None:
+                # Like any letter that chooses nothing: what was selected before isn't confirmed by the next Enter.
+                self.stack.put(replace(current, pointer=None, note=""), now)
+                self.stack.touch(at)
+                return Pressed(helps=True)
             case "v" if current.reading is None:
                 self.stack.put(cards.read(current, "open", *size), now)
             case "g" if current.reading is None and row is None and self._may_go_on(current):

@@ -50,8 +50,10 @@ def state(view: ViewState, now: datetime, width: int) -> Line:
 def hint(view: ViewState) -> str:
     """What the empty line to Claude is for."""
     if view.timeline.ended is not None:
-        return t("terminal.status.resume")
-    return t("terminal.status.guide") if view.timeline.working else t("terminal.status.next")
+        about = t("terminal.status.resume")
+    else:
+        about = t("terminal.status.guide") if view.timeline.working else t("terminal.status.next")
+    return BETWEEN.join((about, t("terminal.key.new_line"), t("terminal.key.help")))
 
 
 def nothing_open(view: ViewState) -> str:

@@ -12,12 +12,14 @@ from datetime import datetime
 
 from handraise.model.asks import Ask
 from handraise.model.items import Item
-from handraise.present.harmless import seal
+from handraise.present.harmless import one_line, seal
+from handraise.present.headlines import clipped
 from handraise.surfaces.terminal import cards
 from handraise.surfaces.terminal.cards import CardFrame
 from handraise.surfaces.terminal.dialogue import Dialogue, named
 from handraise.surfaces.terminal.editor import Editor
 from handraise.surfaces.terminal.fit import Fit
+from handraise.surfaces.terminal.help import help_lines
 from handraise.surfaces.terminal.lines import Line, text_of
 from handraise.surfaces.terminal.live import nothing_open
 from handraise.surfaces.terminal.session import TerminalSession
@@ -26,6 +28,10 @@ from handraise.texts import t
 
 _WHOLE = 10**6
 """Nothing is folded: a screen reader reads all of it."""
+_GLANCE = 60
+_HELP = "?"
+_NONE = "-"
+_EMPTY_TEXT = '""'
 _LATER = ">"
 _BACK = "<"
 _PASTE = 0.05
@@ -45,7 +51,9 @@ def how(dialogue: Dialogue) -> str:
     """How to answer the card."""
     back = bool(dialogue.at or dialogue.writing)
     if dialogue.writing is not None:
-        return t("terminal.plain.line_back" if back else "terminal.plain.line")
+        line = t("terminal.plain.line_back" if back else "terminal.plain.line")
+        draft = clipped(one_line(dialogue.draft), _GLANCE)
+        return t("terminal.plain.default", how=line, text=draft) if draft else line
     if dialogue.step.several:
         return t("terminal.plain.numbers_back" if back else "terminal.plain.numbers")
     return t("terminal.plain.number_back" if back else "terminal.plain.number")
@@ -60,14 +68,19 @@ def keys_of(dialogue: Dialogue, typed: str) -> list[str]:
     chosen = [(word, row) for word, row in zip(words, rows, strict=True) if row is not None]
     if not words:
         return ["enter"]
+    if words == [_NONE] and dialogue.step.several:
+        chosen, words = [], []
     if len(chosen) != len(words) or (len(words) > 1 and not dialogue.step.several):
         return []
     if not dialogue.step.several:
         # The line was ended with Enter, which a grant requires.
         return [words[0], "enter"] if chosen[0][1].weight == "grant" else words
-    wanted = [(word, row) for word, row in chosen if row.name not in dialogue.marked]
-    writes = any(row.then == "write" for _, row in wanted)
-    return [*(word for word, _ in wanted), *([] if writes else ["enter"])]
+    # The line is the whole selection: what is marked and not in it, is unmarked.
+    meant = {row.name for _, row in chosen}
+    unmarked = [row for row in dialogue.step.rows if row.name in dialogue.marked - meant]
+    wanted = {row.name: word for word, row in chosen if row.name not in dialogue.marked}
+    writes = any(row.then == "write" for row in dialogue.step.rows if row.name in wanted)
+    return [*(str(row.digit) for row in unmarked), *wanted.values(), *([] if writes else ["enter"])]
 
 
 def standing(view: ViewState) -> str:
@@ -195,16 +208,23 @@ class Plain:
             return
         now, stack = self._clock(), self._stay.view.stack
         current = stack.current
+        if typed.strip() == _HELP and not pasted:
+            self.show(help_lines(plain=True))
+            return
         if current is None:
             if typed.strip() == _LATER and stack.aside:
                 self._stay.look_aside()
-            else:
+            elif self._stay.view.speaks:
                 self._stay.say(typed)
+            elif typed.strip():
+                self._print(standing(self._stay.view) or t("terminal.plain.nothing_open"))
             return
         whose = "nobody" if pasted else self._stay.hand.whose(now, "")
         keys = keys_of(current, typed)
         if whose == "entry" and typed.strip() != _BACK:
-            self._stay.write(typed)
+            # Enter alone takes what the card showed: a form's default, or what was written before.
+            if typed or not current.draft:
+                self._stay.write("" if typed.strip() == _EMPTY_TEXT and current.draft else typed)
             self._stay.confirm()
         elif whose in ("card", "entry") and keys:
             self._press(self._stay, keys)

@@ -18,7 +18,7 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
-from prompt_toolkit.output import create_output
+from prompt_toolkit.output import ColorDepth, create_output
 from prompt_toolkit.shortcuts import print_formatted_text
 
 from handraise.model.asks import Ask
@@ -75,6 +75,7 @@ class Screen:
             style=windows.STYLE,
             input=keys,
             output=create_output(always_prefer_tty=True),
+            color_depth=ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None,
             erase_when_done=True,
             before_render=self._draw,
             after_render=self._drawn,
@@ -167,7 +168,13 @@ class Screen:
         text: StyleAndTextTuples = []
         while self._lines:
             text += [*_sealed(self._lines.popleft()), ("", "\n")]
-        print_formatted_text(FormattedText(text), end="", style=windows.STYLE, output=self._app.output)
+        print_formatted_text(
+            FormattedText(text),
+            end="",
+            style=windows.STYLE,
+            output=self._app.output,
+            color_depth=self._app.color_depth,
+        )
 
     async def _tick(self) -> None:
         """Updates ages and countdowns."""
@@ -290,6 +297,7 @@ class Screen:
         keys.add("escape", filter=nobody | behind)(self._later)
         keys.add("up", filter=writing)(self._up)
         keys.add("enter", filter=composing)(self._say)
+        keys.add("?", filter=composing & Condition(lambda: not self._composer.text))(self._help)
         keys.add("escape", "enter", filter=writing | composing)(_new_line)
         keys.add("c-j", filter=writing | composing)(_new_line)
         keys.add("tab", eager=True)(self._aside)
@@ -356,6 +364,13 @@ class Screen:
         event.current_buffer.reset(append_to_history=bool(text.strip()))
         if self._stay is not None:
             self._stay.say(text)
+
+    def _help(self, event: KeyPressEvent) -> None:
+        """On an empty line; in a paste it is part of the text."""
+        if is_together(self._input) or self._stay is None:
+            event.current_buffer.insert_text(event.data)
+        else:
+            self._stay.help()
 
     def _aside(self, _event: KeyPressEvent) -> None:
         if self._stay is None:

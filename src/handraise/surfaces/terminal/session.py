@@ -16,6 +16,7 @@ from handraise.surfaces.terminal.dialogue import Edit, Effect, PutAside, Send
 from handraise.surfaces.terminal.editor import EditorFailed
 from handraise.surfaces.terminal.feed_reader import FeedReader
 from handraise.surfaces.terminal.hand import Hand, Pressed
+from handraise.surfaces.terminal.help import help_lines
 from handraise.surfaces.terminal.lines import line, wrap
 from handraise.surfaces.terminal.terminal_io import TerminalIO
 from handraise.surfaces.terminal.timeline import unsent_text
@@ -99,8 +100,14 @@ class TerminalSession:
         current = self.view.stack.current
         if current is not None:
             self._perform(current.ask, pressed.effect)
+        if pressed.helps:
+            self.help()
         self._refresh()
         return pressed.typed
+
+    def help(self) -> None:
+        """Prints the keys."""
+        self._io.show(help_lines())
 
     def write(self, text: str) -> None:
         """The text for the card on top."""

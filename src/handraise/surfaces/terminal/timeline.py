@@ -54,6 +54,8 @@ _ASKS = names_of("question", "plan")
 _LEVELS = {"info": "class:dim", "warning": "class:warning", "error": "class:danger", "alarm": "class:danger bold"}
 """How a notice of each level looks."""
 _GLANCE = 60
+_SAID, _SAID_MOST = 8, 12
+"""How many rows of a longer message are shown, and how many of it make one longer."""
 _MOST_ROWS = 60
 """A denied call that takes more rows isn't shown, and can't be allowed from here."""
 
@@ -318,7 +320,15 @@ def _said(content: Said, width: int) -> list[Line]:
     if content.images:
         text = t("terminal.timeline.with_images", text=text, count=content.images)
     rows = evidence(text).strip("\n").split("\n")
-    made = [row for each in rows for row in fold(line(("bold", each)), width - 2)]
+    # What came through a pipe can be a whole file: its beginning is enough to recognize it.
+    made: list[Line] = []
+    whole = 0
+    for each in rows[: _SAID_MOST + 1]:
+        made += fold(line(("bold", each)), width - 2)
+        whole += len(made) <= _SAID
+    if len(made) > _SAID_MOST:
+        more = t("terminal.timeline.said_more", count=len(rows) - whole)
+        made = [*made[:_SAID], line(("class:dim", more))]
     return [
         EMPTY,
         *((("class:accent" if at == 0 else "", "› " if at == 0 else "  "), *each) for at, each in enumerate(made)),

@@ -26,6 +26,7 @@ STYLE = Style.from_dict(
         "removed": "fg:ansired",
         "hunk": "fg:ansicyan",
         "said": "bold",
+        "found": "reverse",
     }
 )
 _MOST = 6

@@ -28,3 +28,8 @@ ORDER BY name
 -- name: places_elsewhere
 SELECT project, machine, path FROM handraise.places
 WHERE project = ANY (:projects) AND machine <> :machine ORDER BY machine
+
+-- name: remove_project
+DELETE FROM handraise.projects
+WHERE id = :id
+    AND NOT EXISTS (SELECT 1 FROM handraise.sessions WHERE sessions.project = projects.id AND sessions.phase <> 'ended')

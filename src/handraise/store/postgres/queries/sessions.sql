@@ -50,3 +50,26 @@ SELECT session, line FROM handraise.lines WHERE session = :session
 
 -- name: name_machine_of_sessions
 UPDATE handraise.sessions SET machine = :machine WHERE machine = ''
+
+-- name: remove_session
+DELETE FROM handraise.sessions
+WHERE id = :session AND phase = 'ended'
+    AND NOT EXISTS (SELECT 1 FROM handraise.asks WHERE asks.session = sessions.id AND asks.state = 'open')
+
+-- name: remove_items_of_session
+DELETE FROM handraise.items WHERE session = :session
+
+-- name: remove_says_of_session
+DELETE FROM handraise.says WHERE session = :session
+
+-- name: remove_asks_of_session
+DELETE FROM handraise.asks WHERE session = :session
+
+-- name: remove_instructions_of_session
+DELETE FROM handraise.instructions WHERE session = :session
+
+-- name: remove_checkpoints_of_session
+DELETE FROM handraise.checkpoints WHERE session = :session
+
+-- name: remove_lines_of_session
+DELETE FROM handraise.lines WHERE session = :session

@@ -32,3 +32,8 @@ SELECT
     )
 FROM projects LEFT JOIN places AS here ON here.project = id AND here.machine = :machine
 ORDER BY name
+
+-- name: remove_project
+DELETE FROM projects
+WHERE id = :id
+    AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.project = projects.id AND sessions.phase <> 'ended')

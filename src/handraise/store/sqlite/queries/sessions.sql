@@ -50,3 +50,26 @@ SELECT session, line FROM lines WHERE session = :session
 
 -- name: name_machine_of_sessions
 UPDATE sessions SET machine = :machine WHERE machine = ''
+
+-- name: remove_session
+DELETE FROM sessions
+WHERE id = :session AND phase = 'ended'
+    AND NOT EXISTS (SELECT 1 FROM asks WHERE asks.session = sessions.id AND asks.state = 'open')
+
+-- name: remove_items_of_session
+DELETE FROM items WHERE session = :session
+
+-- name: remove_says_of_session
+DELETE FROM says WHERE session = :session
+
+-- name: remove_asks_of_session
+DELETE FROM asks WHERE session = :session
+
+-- name: remove_instructions_of_session
+DELETE FROM instructions WHERE session = :session
+
+-- name: remove_checkpoints_of_session
+DELETE FROM checkpoints WHERE session = :session
+
+-- name: remove_lines_of_session
+DELETE FROM lines WHERE session = :session
