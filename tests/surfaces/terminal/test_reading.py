@@ -113,3 +113,19 @@ async def test_the_keys_are_listed_from_a_card_and_from_the_line(tmp_path: Path)
             assert colors == []
             assert b";3" not in terminal.raw
             terminal.type(ESCAPE, TAB)
+
+
+async def test_long_evidence_that_was_read_to_its_end_is_allowed(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid, laid.terminal("inbox", rows=24) as terminal:
+        ask = await laid.ask(LONG)
+        await terminal.until("lines not shown", "Esc to postpone")
+        terminal.type("v")
+        await terminal.until("1-", "/ to search")
+        for first in range(23, 202, 22):
+            terminal.type(" ")
+            await terminal.until(f"{min(first, 181)}-")
+        terminal.type(ESCAPE)
+        await terminal.until("1 Allow once", "Esc to postpone")
+        await terminal.confirm("a")
+        await terminal.until("You allowed")
+        assert (await laid.hub.desk.ask(ask.id)).state == "answered"
