@@ -12,6 +12,7 @@ from handraise.model.names import has_hidden, reveal
 from handraise.model.tools import tool_named
 from handraise.model.trust import Brought, Trust
 from handraise.present.dangers import dangers_in_words
+from handraise.present.diffs import DiffFacts, facts_of
 from handraise.present.headlines import one_line, quoted
 from handraise.present.links import CardLink, link_of
 from handraise.texts import t
@@ -25,6 +26,8 @@ class Evidence(Struct, frozen=True):
     kind: EvidenceKind
     text: str
     label: str = ""
+    facts: DiffFacts | None = None
+    """Of a diff: what to know about all of it."""
 
 
 def evidence(ask: Ask, *, hidden: bool) -> tuple[Evidence, ...]:
@@ -86,7 +89,8 @@ def _of_permission(body: Permission) -> Iterator[Evidence]:
     if body.diff is None:
         yield from _of_input(body.tool, body.input)
     elif body.diff or not body.diff_note:
-        yield Evidence("diff", reveal(body.diff))
+        shown = reveal(body.diff)
+        yield Evidence("diff", shown, facts=facts_of(body.diff, shown))
     if body.diff_note:
         yield Evidence("note", one_line(body.diff_note))
     # Not `body.description`: if Claude gives none, Claude Code fills in the file name.
