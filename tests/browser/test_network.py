@@ -22,7 +22,7 @@ pytestmark = needs_browser
 
 TOUCH = Permission("Bash", {"command": "touch done"})
 ANN = Person("ann")
-ANSWER = re.compile(r"/api/asks/[^/]+/answer$")
+ANSWER = re.compile(r"/api/asks/[^/]+/answer\b")
 UNSENT = "localStorage.getItem('handraise.unsent')"
 
 

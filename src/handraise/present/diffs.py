@@ -58,14 +58,33 @@ def facts_of(diff: str, shown: str | None = None) -> DiffFacts:
 
 
 def _endings(diff: str) -> tuple[LineEnding, LineEnding]:
+    if "\r" not in diff:
+        led = f"\n{diff}"
+        sides = [any(f"\n{sign}" in led for sign in signs) for signs in ("- ", "+ ")]
+        return "lf" if sides[0] else "", "lf" if sides[1] else ""
     lines = diff.removesuffix("\n").split("\n")
-    sides: list[LineEnding] = []
+    endings: list[LineEnding] = []
     for signs in ("- ", "+ "):
-        # A line that a mark follows is the last one, and ends without a line feed.
-        shown = [line for line in lines if line[:1] in signs and line[:1]]
-        carried = sum(line.endswith("\r") for line in shown) if "\r" in diff else 0
-        sides.append("" if not shown else "lf" if not carried else "crlf" if carried == len(shown) else "mixed")
-    return sides[0], sides[1]
+        numbers = [at for at, line in enumerate(lines) if line[:1] in signs and line[:1]]
+        endings.append(_ending([lines[at] for at in numbers], _is_open(lines, numbers)))
+    return endings[0], endings[1]
+
+
+def _is_open(lines: list[str], numbers: list[int]) -> bool:
+    """Whether the last of these lines has no newline."""
+    after = lines[numbers[-1] + 1 : numbers[-1] + 2] if numbers else []
+    return any(line.startswith(_NO_NEWLINE) for line in after)
+
+
+def _ending(lines: list[str], is_open: bool) -> LineEnding:
+    """A last line without a newline has no ending; a carriage return there is a character like any other."""
+    if not lines:
+        return ""
+    if is_open and lines[-1].endswith("\r"):
+        return "mixed"
+    ended = lines[:-1] if is_open else lines
+    carried = sum(line.endswith("\r") for line in ended)
+    return "lf" if not carried else "crlf" if carried == len(ended) else "mixed"
 
 
 def _open_ends(led: str) -> tuple[bool, bool]:

@@ -47,7 +47,14 @@ def hides(body: Body) -> bool:
     """Whether something in an ask would be invisible if shown as it is."""
     match body:
         case Permission(tool=tool, input=fields, diff=diff, suggestions=suggestions):
-            asked: object = [tool, fields, body.description, body.reason, body.blocked_path, diff, suggestions]
+            asked: object = [tool, body.description, body.reason, body.blocked_path, suggestions]
+            if diff is None:
+                asked = [asked, fields]
+            else:
+                # CRLF in a file's content is said where the diff is shown. Anywhere else it is a hidden character.
+                asked = [asked, fields.get(tool_named(tool).path)]
+                if any(has_hidden(text.replace("\r\n", "\n")) for text in _texts([fields, diff])):
+                    return True
         case _:
             asked = to_builtins(body)
     return any(has_hidden(text) for text in _texts(asked))

@@ -16,9 +16,9 @@ export function factsOf(rows: readonly Row[]): DiffFacts {
     if (row.kind === "gone") gone += 1;
     if (row.kind === "gone" || row.kind === "same") count(old, row.text);
     if (row.kind === "added" || row.kind === "same") count(fresh, row.text);
-    if (row.kind === "end") {
-      if (last?.kind === "gone" || last?.kind === "same") old.open = true;
-      if (last?.kind === "added" || last?.kind === "same") fresh.open = true;
+    if (row.kind === "end" && last && "text" in last) {
+      if (last.kind === "gone" || last.kind === "same") leaveOpen(old, last.text);
+      if (last.kind === "added" || last.kind === "same") leaveOpen(fresh, last.text);
     }
     last = row;
   }
@@ -29,17 +29,27 @@ interface Side {
   lines: number;
   carried: number;
   open: boolean;
+  /** Its last line ends with a carriage return, and no newline. */
+  strange: boolean;
 }
 
-const newSide = (): Side => ({ lines: 0, carried: 0, open: false });
+const newSide = (): Side => ({ lines: 0, carried: 0, open: false, strange: false });
 
 function count(side: Side, text: string): void {
   side.lines += 1;
   if (text.endsWith("\r")) side.carried += 1;
 }
 
-function endingOf({ lines, carried }: Side): Ending {
-  if (!lines) return "";
+/** A last line without a newline has no ending; a carriage return there is a character like any other. */
+function leaveOpen(side: Side, text: string): void {
+  side.open = true;
+  side.strange = text.endsWith("\r");
+}
+
+function endingOf({ lines: all, carried, open, strange }: Side): Ending {
+  if (!all) return "";
+  if (strange) return "mixed";
+  const lines = open ? all - 1 : all;
   return carried === 0 ? "lf" : carried === lines ? "crlf" : "mixed";
 }
 
