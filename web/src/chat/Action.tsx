@@ -141,7 +141,7 @@ function ActionChange({ entry, directory }: { entry: ActionEntry; directory: str
 }
 
 /** From the tool's input. If that is cut, all of it is fetched first. */
-function OwnChange({ entry: { started, traits }, input, path }: { entry: ActionEntry; input: Record<string, unknown>; path: string }) {
+export function OwnChange({ entry: { started, traits }, input, path, whole: unfolded = false }: { entry: ActionEntry; input: Record<string, unknown>; path: string; whole?: boolean }) {
   const whole = useSignal<Record<string, unknown> | null>(null);
   const cut = started.cut === true && input === started.input;
   useEffect(() => {
@@ -150,7 +150,7 @@ function OwnChange({ entry: { started, traits }, input, path }: { entry: ActionE
   const shown = cut ? whole.value : input;
   const rows = useMemo(() => shown && changeOf(traits, shown), [shown]);
   if (!shown) return changeOf(traits, input) && <p class="note">{t("page.loading")}</p>;
-  return rows && <Diff diff={rows} note={rows.length ? "" : t("page.diff.empty")} path={path} numbered={false} />;
+  return rows && <Diff diff={rows} note={rows.length ? "" : t("page.diff.empty")} path={path} numbered={false} whole={unfolded} />;
 }
 
 function Result({ ended }: { ended: ItemOf<"action.ended"> }) {

@@ -97,6 +97,17 @@ export async function fetchItem({ session, cursor }: { session: string | null; c
   return item?.cursor === cursor ? item : null;
 }
 
+/** Whether files may have changed in the turn that ended with this item. */
+export function changedFiles({ session, cursor }: ItemOf<"turn.ended">): boolean {
+  const items = (session !== null && talks.get(session)?.items) || [];
+  for (let at = items.findLastIndex((each) => each.cursor === cursor) - 1; at >= 0; at -= 1) {
+    const item = items[at] as Item;
+    if (item.type === "turn.ended") return false;
+    if (item.type === "action.started" && (item.kind === "file_change" || item.kind === "command")) return true;
+  }
+  return false;
+}
+
 /** One more page of history, inserted at the top. */
 export async function loadOlder(session: string, limit = OLDER): Promise<void> {
   const talk = talks.get(session);
