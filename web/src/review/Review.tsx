@@ -56,11 +56,11 @@ export function Review({ session }: { session: Session }) {
             {t("page.review.back")}
           </a>
           <h2>{t("page.review.title")}</h2>
-          {review.value && <Summary review={review.value} />}
           <span class="spring" />
-          <button type="button" class="quiet" onClick={again}>
+          <button type="button" class="quiet small" onClick={again}>
             {t("page.review.refresh")}
           </button>
+          {review.value && <Summary review={review.value} />}
         </div>
         <Alert text={trouble.value} />
         {!review.value && !trouble.value && <p class="empty">{t("page.loading")}</p>}
