@@ -13,7 +13,7 @@ from handraise.desk.interface import Desk, NotFound
 from handraise.model.asks import Ask, ask_as_json, ask_from_json, read_settlement
 from handraise.model.items import AskOpened, AskSettled, Item
 from handraise.present.actions import size_of_change, traits_of
-from handraise.present.cards import card_of
+from handraise.present.cards import Card, card_of
 from handraise.present.diffs import EXCERPT, DiffLines, DiffPart
 from handraise.present.excerpts import cut_action, cut_ask
 from handraise.present.outcomes import of_settlement
@@ -56,7 +56,7 @@ class AskCards:
     async def ask(self, ask: Ask, desk: Desk, *, cut: bool = False) -> dict[str, Any]:
         """An ask as the API shows it, with its card. `cut`: with excerpts of its longest texts."""
         shown, card = ask_as_json(ask), card_of(ask, await self._directory(ask, desk))
-        return cut_ask(shown, card) if cut else {**shown, "card": card}
+        return self._excerpt(shown, card) if cut else {**shown, "card": card}
 
     async def asks(self, asks: Sequence[Ask], desk: Desk, *, cut: bool = False) -> list[dict[str, Any]]:
         """Many of them, without blocking other tasks."""
@@ -75,10 +75,14 @@ class AskCards:
             evidence = card_of(ask, await self._directory(ask, desk)).evidence
             if number >= len(evidence) or evidence[number].kind != "diff":
                 return None
-            lines = self._diffs[name, number] = DiffLines(evidence[number].text)
-            if len(self._diffs) > _MOST_DIFFS:
-                self._diffs.popitem(last=False)
+            lines = self._keep(name, number, evidence[number].text)
         return lines.part(first, limit)
+
+    def _keep(self, name: str, number: int, text: str) -> DiffLines:
+        lines = self._diffs[name, number] = DiffLines(text)
+        if len(self._diffs) > _MOST_DIFFS:
+            self._diffs.popitem(last=False)
+        return lines
 
     async def item(self, item: Item, desk: Desk, *, cut: bool = False) -> bytes:
         """An item as the API shows it: an ask has its card, a settlement its outcome, an action its tool's traits."""
@@ -103,7 +107,16 @@ class AskCards:
             return msgspec.json.encode(cut_action(content) if "input" in content else content)
         ask = ask_from_json(content["ask"])
         card = card_of(ask, await self._directory(ask, desk))
-        return msgspec.json.encode({**content, "ask": cut_ask(content["ask"], card)})
+        return msgspec.json.encode({**content, "ask": self._excerpt(content["ask"], card)})
+
+    def _excerpt(self, shown: dict[str, Any], card: Card) -> dict[str, Any]:
+        """The rest of an open ask's diff is likely to be read soon."""
+        cut = cut_ask(shown, card)
+        if cut.get("cut") and shown["state"] == "open":
+            for number, each in enumerate(card.evidence):
+                if each.kind == "diff" and (shown["id"], number) not in self._diffs:
+                    self._keep(shown["id"], number, each.text)
+        return cut
 
     async def _added(self, item: Item, desk: Desk) -> bytes:
         match item.read():

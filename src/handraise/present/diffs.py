@@ -1,5 +1,6 @@
 """A diff as it is sent: what to know about all of it, its beginning, and any part of it. Pure."""
 
+from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct
@@ -106,10 +107,16 @@ class DiffLines:
     """The lines of a diff, any of which can be had with its line numbers."""
 
     def __init__(self, text: str) -> None:
-        self._lines = text.split("\n")
-        if self._lines[-1] == "":
-            self._lines.pop()
+        self._text = text
         self._known = [(1, 1)]
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        """Split when the first part is wanted: most diffs are never looked at beyond their beginning."""
+        lines = self._text.split("\n")
+        if lines[-1] == "":
+            lines.pop()
+        return lines
 
     def part(self, first: int, limit: int) -> DiffPart:
         """At most `limit` lines, fewer if they are very long; at least one, if there is one."""

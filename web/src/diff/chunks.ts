@@ -7,6 +7,9 @@ export const PAGE = 1_000;
 /** Pixels of a row, before one was measured. */
 export const ROW = 20;
 
+/** Chunks in a group: far from the screen, a group is one blank box. */
+export const GROUP = 20;
+
 export interface Chunk {
   readonly from: number;
   readonly to: number;

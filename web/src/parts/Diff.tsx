@@ -2,7 +2,7 @@
 import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { CHUNK, chunkAt, chunkCount } from "../diff/chunks";
+import { CHUNK, chunkCount, GROUP } from "../diff/chunks";
 import { factsOf, remarksOf } from "../diff/facts";
 import { Nearness } from "../diff/nearness";
 import { type LineRow, type Pair, pairUp, readDiff, type Row } from "../diff/rows";
@@ -10,7 +10,7 @@ import { DiffSource, type FetchPart, sourceNamed } from "../diff/source";
 import type { DiffFacts } from "../feed/model";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
-import { ChunkBox } from "./DiffChunk";
+import { GroupBox } from "./DiffChunk";
 import { More } from "./Folded";
 
 const MOST = 26;
@@ -160,25 +160,19 @@ interface BodyProps {
 function Body({ props, source, pairs, shown, soon, numbered }: BodyProps) {
   const frame = useRef<HTMLDivElement>(null);
   const nearness = useMemo(() => new Nearness(soon), [source]);
+  const groups = useMemo(() => new Nearness(Math.ceil(soon / GROUP)), [source]);
   const inner = !props.evidence && !props.whole;
-  useEffect(() => nearness.watch(inner ? frame.current : (frame.current?.closest(".scrolls") ?? null)), [nearness]);
+  useEffect(() => {
+    const root = inner ? frame.current : (frame.current?.closest(".scrolls") ?? null);
+    const ends = [nearness.watch(root), groups.watch(root)];
+    return () => ends.forEach((end) => end());
+  }, [nearness, groups]);
   const total = pairs ? pairs.length : shown;
+  const shared = { source, pairs, nearness, numbered, path: props.path, evidence: props.evidence ?? false, pick: props.pick, below: props.below };
   return (
     <div class={inner ? "diff-body scrolls-itself" : "diff-body"} ref={frame} tabIndex={inner ? 0 : undefined} role="region" aria-label={reveal(props.path)}>
-      {Array.from({ length: chunkCount(total) }, (_, index) => (
-        <ChunkBox
-          key={index}
-          index={index}
-          size={chunkAt(index, total).to - index * CHUNK}
-          source={source}
-          pairs={pairs}
-          nearness={nearness}
-          path={props.path}
-          numbered={numbered}
-          evidence={props.evidence ?? false}
-          pick={props.pick}
-          below={props.below}
-        />
+      {Array.from({ length: Math.ceil(chunkCount(total) / GROUP) }, (_, group) => (
+        <GroupBox key={group} group={group} total={total} groups={groups} {...shared} />
       ))}
     </div>
   );

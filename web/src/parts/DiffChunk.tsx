@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { type Chunk, chunkAt, heightOf, ROW } from "../diff/chunks";
+import { CHUNK, type Chunk, chunkAt, chunkCount, GROUP, heightOf, ROW } from "../diff/chunks";
 import { type Colors, colorRows, rowsOf } from "../diff/coloring";
 import { withoutEnding } from "../diff/facts";
 import type { Nearness } from "../diff/nearness";
@@ -48,7 +48,30 @@ interface ChunkProps {
   below: ((row: LineRow) => ComponentChildren) | undefined;
 }
 
-export const ChunkBox = memo((props: ChunkProps) => {
+type GroupProps = Omit<ChunkProps, "index" | "size"> & { group: number; total: number; groups: Nearness };
+
+/** Many chunks: one blank box until it comes near for the first time. From then on, each chunk is on its own. */
+export const GroupBox = memo(({ group, total, groups, ...shared }: GroupProps) => {
+  const frame = useRef<HTMLDivElement>(null);
+  const opened = useRef(false);
+  opened.current ||= groups.of(group).value;
+  useEffect(() => (frame.current ? groups.enter(frame.current, group) : undefined), [groups, group, opened.current]);
+  const [from, to] = [group * GROUP * CHUNK, Math.min(total, (group + 1) * GROUP * CHUNK)];
+  if (!opened.current) {
+    const height = `${(to - from) * ROW}px`;
+    return <div class="diff-chunk" ref={frame} style={{ height }} data-evidence={shared.evidence || undefined} data-lines={shared.evidence ? to - from : undefined} data-blank="" />;
+  }
+  const first = group * GROUP;
+  return (
+    <>
+      {Array.from({ length: chunkCount(to - from) }, (_, at) => (
+        <ChunkBox key={at} index={first + at} size={chunkAt(first + at, total).to - (first + at) * CHUNK} {...shared} />
+      ))}
+    </>
+  );
+});
+
+const ChunkBox = memo((props: ChunkProps) => {
   const { index, size, source, pairs, nearness, evidence } = props;
   const frame = useRef<HTMLDivElement>(null);
   const near = nearness.of(index).value;
