@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from api.events import feed
 from api.served import error_of, served
@@ -23,7 +24,7 @@ async def test_an_ask_comes_whole_unless_an_excerpt_is_wanted(tmp_path: Path) ->
         [cut] = (await client.get("/api/asks", params={"texts": "excerpt"})).json()["asks"]
         one = (await client.get(f"/api/asks/{ask.id}", params={"texts": "excerpt"})).json()
         async with feed(client, after=0, texts="excerpt") as stream:
-            opened = {}
+            opened: dict[str, Any] = {}
             while opened.get("type") != "ask.opened":
                 opened = (await anext(stream)).data
         [listed] = (await client.get("/api/items", params={"texts": "excerpt"})).json()["items"]

@@ -272,6 +272,16 @@ async def test_names_that_are_not_text_are_listed(repository: Path, tree: Callab
     assert odd.diff == "@@ -0,0 +1 @@\n+a\n"
 
 
+async def test_files_with_secrets_are_named_and_not_shown(repository: Path, tree: Callable[..., WorkingTree]) -> None:
+    for path in (".env", "config/.env.local", ".claude/settings.local.json", "key.PEM"):
+        (repository / path).parent.mkdir(exist_ok=True)
+        (repository / path).write_text("token=1\n")
+        shown = await tree().file(path)
+        assert shown is not None
+        assert (shown.diff, shown.problem) == (None, "secret"), path
+    assert ".env" in await named(tree())
+
+
 async def test_a_large_file_is_named_and_not_shown(repository: Path, tree: Callable[..., WorkingTree]) -> None:
     (repository / "big.txt").write_bytes(b"x" * (9 * 1024 * 1024))
     (repository / "src/one.py").write_bytes(b"x\n" * (5 * 1024 * 1024))

@@ -41,7 +41,7 @@ class ReviewSchema(Struct, frozen=True):
     commit: str
     """Empty if the repository had no commit."""
     since_start: bool
-    """True: the commit at which the session started. False: the last one."""
+    """True: the commit that the session started from. False: the last one."""
     files: list[FileChangeSchema]
     more: bool
     """Whether there are more files than these."""
@@ -55,7 +55,7 @@ class FileDiffSchema(Struct, frozen=True):
     digest: str
     """Identifies this diff, for a revert."""
     problem: str
-    """Why there is no diff: `binary`, `large` or `link`. Empty if there is one."""
+    """Why there is no diff: `binary`, `large`, `link` or `secret`. Empty if there is one."""
     facts: DiffFacts
     part: DiffPart
 
@@ -86,8 +86,8 @@ class ChangeRoutes:
         if path is None:
             raise BadRequest("'path' is required.", 422, "invalid")
         first, limit = request.number(_FIRST) or 0, request.number(_LINES) or 1_000
-        kept = self._kept.get((session.id, path, digest or ""))
-        if kept is None:
+        found = self._kept.get((session.id, path, digest or ""))
+        if found is None:
             shown = await self._reviewer.file(session, path)
             if shown is None or (digest is not None and shown.digest != digest):
                 raise NotFound(t("error.change"))
@@ -95,10 +95,10 @@ class ChangeRoutes:
             lines = DiffLines(text)
             facts = facts_of(shown.diff or "", text)
             schema = FileDiffSchema(path, shown.status, shown.digest, shown.problem, facts, lines.part(0, 1))
-            kept = self._kept[session.id, path, shown.digest] = schema, lines
+            found = self._kept[session.id, path, shown.digest] = schema, lines
             if len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)
-        schema, lines = kept
+        schema, lines = found
         part = lines.part(first, limit)
         return answer(FileDiffSchema(schema.path, schema.status, schema.digest, schema.problem, schema.facts, part))
 

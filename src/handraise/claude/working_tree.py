@@ -9,6 +9,7 @@ import asyncio
 import os
 import shutil
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
 
@@ -35,6 +36,11 @@ _MOST_OUTPUT = 64 * 1024 * 1024
 _MOST_COUNTED = 200
 _COUNTED = 256 * 1024
 _EXCLUDES = 64 * 1024
+_SECRETS = (
+    *(".env", ".env.*", "*.pem", "*.key", "*.p12", "id_rsa*", "id_ed25519*", ".netrc", ".npmrc", ".pypirc"),
+    *("credentials*", "secrets.*", "*.tfstate", ".htpasswd", "settings.local.json"),
+)
+"""Everyone who may look at sessions may look at changes, so files with such names aren't shown."""
 _POINTER = b"version https://git-lfs.github.com/"
 _SETTINGS = """[core]
 \trepositoryformatversion = {version}
@@ -65,7 +71,7 @@ class FileDiff(Struct, frozen=True):
     status: FileStatus
     diff: str | None
     problem: str = ""
-    """`binary`, `large`, `link`, or empty."""
+    """`binary`, `large`, `link`, `secret`, or empty."""
 
     @property
     def digest(self) -> str:
@@ -131,6 +137,8 @@ class WorkingTree:
             return await asyncio.to_thread(self._look_at_new, path), None
         if raw.status == "link":
             return FileDiff(path, "link", None, "link"), raw
+        if _is_secret(path):
+            return FileDiff(path, raw.status, None, "secret"), raw
         if await self._is_large(raw):
             return FileDiff(path, raw.status, None, "large"), raw
         hunks = hunks_of(await self._git("diff-files", "--patch", "--text", *_SAFE, "--", whole))
@@ -141,6 +149,8 @@ class WorkingTree:
             content = beneath.read(self._top, self._prefix + path, LARGEST)
         except beneath.NotBeneath:
             return FileDiff(path, "link", None, "link")
+        if _is_secret(path):
+            return FileDiff(path, "added", None, "secret")
         if content is None or len(content) > LARGEST:
             return FileDiff(path, "added", None, "large")
         diff = diff_of_new(content)
@@ -249,6 +259,11 @@ _ENVIRONMENT = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_PAGER": "cat",
 }
+
+
+def _is_secret(path: str) -> bool:
+    name = path.rpartition("/")[2].lower()
+    return any(fnmatchcase(name, pattern) for pattern in _SECRETS)
 
 
 async def _read_all(stream: asyncio.StreamReader) -> bytes:

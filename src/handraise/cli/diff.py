@@ -19,6 +19,7 @@ _NO_DIFF = {
     "binary": "Binary file, not shown.",
     "large": "Too large to show.",
     "link": "Symbolic link, not shown.",
+    "secret": "May contain secrets, not shown.",
 }
 _NO_REVIEW = {
     "none": "This session's directory isn't a Git repository.",

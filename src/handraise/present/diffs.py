@@ -122,13 +122,13 @@ class DiffLines:
         """At most `limit` lines, fewer if they are very long; at least one, if there is one."""
         old, new = self._numbers(min(first, len(self._lines)))
         size = 0
-        taken: list[str] = []
+        part: list[str] = []
         for line in self._lines[first : first + limit]:
             size += len(line) + 1
-            if taken and size > _LARGEST_PART:
+            if part and size > _LARGEST_PART:
                 break
-            taken.append(line)
-        return DiffPart("".join(f"{line}\n" for line in taken), first, old, new, len(self._lines))
+            part.append(line)
+        return DiffPart("".join(f"{line}\n" for line in part), first, old, new, len(self._lines))
 
     def _numbers(self, at: int) -> tuple[int, int]:
         """The next line number of each file before this line. Every thousandth is remembered."""

@@ -40,7 +40,7 @@ class Review(Struct, frozen=True):
     source: ReviewSource
     commit: str = ""
     since_start: bool = False
-    """The commit is the one at which the session started. Otherwise it is the last one."""
+    """It is the commit that the session started from. Otherwise it is the last one."""
     files: tuple[FileChange, ...] = ()
     more: bool = False
 
@@ -112,9 +112,9 @@ class Reviewer:
 
     def _start(self, session: Session) -> tuple[GitStart | None, bool]:
         """Where it started; the repository as it is now, if nobody wrote that down."""
-        kept = load_start(self._state / "sessions" / session.id / START)
-        if kept is not None:
-            return kept, True
+        recorded = load_start(self._state / "sessions" / session.id / START)
+        if recorded is not None:
+            return recorded, True
         return find_start(session.directory), False
 
     def _tree(self, session: Session, start: GitStart) -> WorkingTree:

@@ -100,7 +100,7 @@ function Files(reviewing: Reviewing) {
   return (
     <>
       <FileList files={review.files} />
-      {review.more && <p class="note">{t("page.review.more_files", { count: review.files.length })}</p>}
+      {review.more && <p class="note">{t("page.review.more_files", { most: review.files.length })}</p>}
       {review.files.map((file) => (
         <FileBox key={file.path} file={file} reviewing={reviewing} />
       ))}
@@ -169,7 +169,7 @@ function FileBox({ file, reviewing }: { file: FileChange; reviewing: Reviewing }
 
 function whyNot(shown: FileDiff | null, gone: boolean): string {
   if (gone) return t("page.review.not_shown.gone");
-  return shown ? t(`page.review.not_shown.${shown.problem as "binary" | "large" | "link"}`) : t("page.loading");
+  return shown ? t(`page.review.not_shown.${shown.problem as "binary" | "large" | "link" | "secret"}`) : t("page.loading");
 }
 
 function FileLines({ diff, path, reviewing }: { diff: FileDiff; path: string; reviewing: Reviewing }) {
