@@ -130,7 +130,6 @@ class ChangeRoutes:
                 "Get how a file changed",
                 returns=FileDiffSchema,
                 parameters=(_PATH, _FIRST, _LINES, _DIGEST),
-                compress=True,
             ),
             Route(
                 "POST",

@@ -3,35 +3,33 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { CHUNK, type Chunk, chunkAt, chunkCount, GROUP, heightOf, ROW } from "../diff/chunks";
-import { type Colors, colorRows, rowsOf } from "../diff/coloring";
 import { withoutEnding } from "../diff/facts";
 import type { Nearness } from "../diff/nearness";
-import { type LineRow, type Pair, partnersOf, type Row } from "../diff/rows";
-import { segmentsOf } from "../diff/segments";
+import type { LineRow, Pair, Row } from "../diff/rows";
+import type { Segment } from "../diff/segments";
 import type { DiffSource } from "../diff/source";
-import type { Token } from "../diff/syntax";
-import { changedWords, type Span } from "../diff/words";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
+import { Marked } from "./Folded";
 import { memo } from "./memo";
 
-type Syntax = typeof import("../diff/syntax");
+type Decoration = typeof import("../diff/decoration");
 
 /** Pixels of a letter, and of what stands beside a line: good enough for rows that weren't drawn yet. */
 const [LETTER, BESIDE] = [7.9, 110];
-const syntax = signal<Syntax | null>(null);
+const decoration = signal<Decoration | null>(null);
 let loading = false;
 
-function useSyntax(): Syntax | null {
+function useDecoration(): Decoration | null {
   useEffect(() => {
     if (loading) return;
     loading = true;
-    void import("../diff/syntax").then(
-      (loaded) => (syntax.value = loaded),
+    void import("../diff/decoration").then(
+      (loaded) => (decoration.value = loaded),
       () => (loading = false),
     );
   }, []);
-  return syntax.value;
+  return decoration.value;
 }
 
 interface ChunkProps {
@@ -130,48 +128,23 @@ function lengthOf(row: Row | null | undefined): number {
   return row && "text" in row ? row.text.length : 1;
 }
 
-/** How the lines of a chunk look. */
+/** How the lines of a chunk look: as plain text, and in pieces once these can be made. */
 interface Look {
   text: (row: LineRow) => string;
-  tokens: (row: LineRow) => readonly Token[];
-  words: (row: LineRow) => readonly Span[];
+  pieces: ((row: LineRow) => Segment[]) | null;
 }
 
 function useLook({ index, size, source, pairs, path }: ChunkProps): Look {
-  const loaded = useSyntax();
+  const loaded = useDecoration();
   return useMemo(() => {
-    const { from, to } = rangeOf(index, size);
     const texts = new Map<LineRow, string>();
     const text = (row: LineRow) => {
       let found = texts.get(row);
       if (found === undefined) texts.set(row, (found = reveal(withoutEnding(row, source.facts))));
       return found;
     };
-    const rows = pairs ? rowsOf(pairs.slice(from, to)) : source.rows.slice(from, to);
-    const before = pairs ? rowsOf(pairs.slice(Math.max(0, from - size), from)) : source.rows.slice(Math.max(0, from - size), from);
-    const language = loaded?.languageOf(path) ?? null;
-    let colors: Colors | null = null;
-    if (loaded && language) colors = colorRows(rows, text, language, loaded.tokenize, colorRows(before, text, language, loaded.tokenize).after);
-    const partners = pairs ? partnersIn(pairs.slice(from, to)) : partnersOf(source.rows, from, to);
-    return { text, tokens: (row) => colors?.tokens.get(row) ?? [], words: (row) => wordsOf(row, partners.get(row), text) };
+    return { text, pieces: loaded?.decorate({ source, pairs, ...rangeOf(index, size) }, path, text) ?? null };
   }, [loaded, index, size, source, pairs, path]);
-}
-
-function partnersIn(pairs: readonly Pair[]): Map<Row, LineRow> {
-  const found = new Map<Row, LineRow>();
-  for (const pair of pairs) {
-    if ("hunk" in pair || !pair.left || !pair.right || pair.left === pair.right) continue;
-    found.set(pair.left, pair.right);
-    found.set(pair.right, pair.left);
-  }
-  return found;
-}
-
-function wordsOf(row: LineRow, partner: LineRow | undefined, text: (row: LineRow) => string): readonly Span[] {
-  if (!partner || row.kind === "same") return [];
-  const [old, fresh] = row.kind === "gone" ? [row, partner] : [partner, row];
-  const changed = changedWords(text(old), text(fresh));
-  return (row.kind === "gone" ? changed?.old : changed?.new) ?? [];
 }
 
 function Rows(props: ChunkProps) {
@@ -287,7 +260,7 @@ function NumberCell({ row, number, pick }: { row: LineRow; number: number | null
   if (number === null || !pick) return <td class={`number ${row.kind}`}>{number}</td>;
   return (
     <td class={`number ${row.kind}`}>
-      <button type="button" class="line-pick" aria-label={t("page.review.comment_on", { line: number })} title={t("page.review.comment_on", { line: number })} onClick={() => pick(row)}>
+      <button type="button" class="line-pick" aria-label={t("review.comment_on", { line: number })} title={t("review.comment_on", { line: number })} onClick={() => pick(row)}>
         {number}
       </button>
     </td>
@@ -295,9 +268,15 @@ function NumberCell({ row, number, pick }: { row: LineRow; number: number | null
 }
 
 function LineCell({ row, look }: { row: LineRow; look: Look }) {
+  if (!look.pieces)
+    return (
+      <td class={`line ${row.kind}`}>
+        <Marked line={look.text(row)} />
+      </td>
+    );
   return (
     <td class={`line ${row.kind}`}>
-      {segmentsOf(look.text(row), look.tokens(row), look.words(row)).map(({ text, kind, changed, mark }, at) => {
+      {look.pieces(row).map(({ text, kind, changed, mark }, at) => {
         if (mark) return <mark key={at}>{text}</mark>;
         if (!kind && !changed) return text;
         return (

@@ -38,24 +38,16 @@ export function CommentForm({ session, line, close, sent }: CommentFormProps) {
   };
   return (
     <SubmitForm class="comment" submit={submit}>
-      <textarea
-        ref={field}
-        rows={3}
-        aria-label={t("page.review.comment")}
-        placeholder={t("page.review.comment")}
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
-        onKeyDown={keys}
-      />
+      <textarea ref={field} rows={3} aria-label={t("review.comment")} placeholder={t("review.comment")} value={text} onInput={(event) => setText(event.currentTarget.value)} onKeyDown={keys} />
       <Alert text={trouble.value} />
       <div class="row-of-buttons">
         <button type="submit" class="primary" disabled={busy.value || !text.trim()}>
-          {t("page.review.send")} <kbd aria-hidden="true">Ctrl Enter</kbd>
+          {t("review.send")} <kbd aria-hidden="true">Ctrl Enter</kbd>
         </button>
         <button type="button" class="quiet" onClick={close}>
           {t("page.cancel")}
         </button>
-        <span class="quiet-text">{t("page.review.comment_hint")}</span>
+        <span class="quiet-text">{t("review.comment_hint")}</span>
       </div>
     </SubmitForm>
   );
@@ -66,7 +58,7 @@ export function SentComment({ text }: { text: string }) {
     <div class="comment sent">
       <p class="said-text">{reveal(text)}</p>
       <p class="quiet-text" role="status">
-        {t("page.review.sent")}
+        {t("review.sent")}
       </p>
     </div>
   );

@@ -1,4 +1,6 @@
 /** What a session changed in its working tree, file by file. A comment on a line goes to Claude; a file can be reverted. */
+import "../styles/review.css";
+import "./texts";
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Alert } from "../parts/Alert";
@@ -53,12 +55,12 @@ export function Review({ session }: { session: Session }) {
       <div class="scrolls review">
         <div class="review-head">
           <a data-inside href={pathOf({ view: "session", id: session.id })} class="quiet-link">
-            {t("page.review.back")}
+            {t("review.back")}
           </a>
-          <h2>{t("page.review.title")}</h2>
+          <h2>{t("review.title")}</h2>
           <span class="spring" />
           <button type="button" class="quiet small" onClick={again}>
-            {t("page.review.refresh")}
+            {t("review.refresh")}
           </button>
           {review.value && <Summary review={review.value} />}
         </div>
@@ -77,13 +79,13 @@ function Summary({ review: { source, files, commit, since_start } }: { review: F
     <p class="quiet-text review-summary">
       {files.length > 0 && (
         <>
-          {t("page.review.files", { count: files.length })}{" "}
+          {t("review.files", { count: files.length })}{" "}
           <span class="count">
             <span class="plus">+{added}</span> <span class="minus">−{gone}</span>
           </span>
         </>
       )}
-      {commit && <span> {since_start ? t("page.review.since_start", { commit: commit.slice(0, 8) }) : t("page.review.since_head", { commit: commit.slice(0, 8) })}</span>}
+      {commit && <span> {since_start ? t("review.since_start", { commit: commit.slice(0, 8) }) : t("review.since_head", { commit: commit.slice(0, 8) })}</span>}
     </p>
   );
 }
@@ -94,13 +96,13 @@ function sum(numbers: readonly (number | null)[]): number {
 
 function Files(reviewing: Reviewing) {
   const { review, session } = reviewing;
-  if (review.source === "elsewhere") return <p class="empty">{t("page.review.elsewhere", { machine: reveal(machineOf(session)?.name ?? review.machine) })}</p>;
+  if (review.source === "elsewhere") return <p class="empty">{t("review.elsewhere", { machine: reveal(machineOf(session)?.name ?? review.machine) })}</p>;
   if (review.source === "none") return <FromCalls session={session} talk={conversation(session.id)} />;
-  if (!review.files.length) return <p class="empty">{t("page.review.none")}</p>;
+  if (!review.files.length) return <p class="empty">{t("review.none")}</p>;
   return (
     <>
       <FileList files={review.files} />
-      {review.more && <p class="note">{t("page.review.more_files", { most: review.files.length })}</p>}
+      {review.more && <p class="note">{t("review.more_files", { most: review.files.length })}</p>}
       {review.files.map((file) => (
         <FileBox key={file.path} file={file} reviewing={reviewing} />
       ))}
@@ -118,7 +120,7 @@ function FileList({ files }: { files: readonly FileChange[] }) {
           <button type="button" class="quiet" onClick={() => go(path)}>
             <code>{reveal(path)}</code>
           </button>
-          <span class={`status ${status}`}>{t(`page.review.status.${status}`)}</span>
+          <span class={`status ${status}`}>{t(`review.status.${status}`)}</span>
           {added !== null && (
             <span class="count">
               <span class="plus">+{added}</span> <span class="minus">−{gone ?? 0}</span>
@@ -157,7 +159,7 @@ function FileBox({ file, reviewing }: { file: FileChange; reviewing: Reviewing }
         <div class="diff">
           <div class="diff-head">
             <code>{reveal(file.path)}</code>
-            <span class="status">{t(`page.review.status.${file.status}`)}</span>
+            <span class="status">{t(`review.status.${file.status}`)}</span>
             {shown.value && <Revert diff={shown.value} reviewing={reviewing} />}
           </div>
           <p class="note">{whyNot(shown.value, gone.value)}</p>
@@ -168,8 +170,8 @@ function FileBox({ file, reviewing }: { file: FileChange; reviewing: Reviewing }
 }
 
 function whyNot(shown: FileDiff | null, gone: boolean): string {
-  if (gone) return t("page.review.not_shown.gone");
-  return shown ? t(`page.review.not_shown.${shown.problem as "binary" | "large" | "link" | "secret"}`) : t("page.loading");
+  if (gone) return t("review.not_shown.gone");
+  return shown ? t(`review.not_shown.${shown.problem as "binary" | "large" | "link" | "secret"}`) : t("page.loading");
 }
 
 function FileLines({ diff, path, reviewing }: { diff: FileDiff; path: string; reviewing: Reviewing }) {
@@ -214,7 +216,7 @@ function FileLines({ diff, path, reviewing }: { diff: FileDiff; path: string; re
       pick={pick}
       below={below}
     >
-      <span class="status">{t(`page.review.status.${diff.status}`)}</span>
+      <span class="status">{t(`review.status.${diff.status}`)}</span>
       <Revert diff={diff} reviewing={reviewing} />
     </Diff>
   );
@@ -233,14 +235,14 @@ function Revert({ diff, reviewing }: { diff: FileDiff; reviewing: Reviewing }) {
   return (
     <>
       <button type="button" class="quiet" onClick={() => (asking.value = true)}>
-        {t("page.review.revert")}
+        {t("review.revert")}
       </button>
       {asking.value && (
-        <Dialog title={t("page.review.revert_title", { path: reveal(diff.path) })} close={() => (asking.value = false)}>
-          <p>{diff.status === "added" ? t("page.review.revert_added") : t(`page.review.revert_${diff.status as "modified" | "deleted"}`, { commit })}</p>
+        <Dialog title={t("review.revert_title", { path: reveal(diff.path) })} close={() => (asking.value = false)}>
+          <p>{diff.status === "added" ? t("review.revert_added") : t(`review.revert_${diff.status as "modified" | "deleted"}`, { commit })}</p>
           <div class="row-of-buttons">
             <button type="button" class="danger" onClick={revert}>
-              {t("page.review.revert")}
+              {t("review.revert")}
             </button>
             <button type="button" class="quiet" onClick={() => (asking.value = false)}>
               {t("page.cancel")}
