@@ -89,9 +89,13 @@ class AskCards:
         if not item.content.startswith((_STARTED, _OPENED, _SETTLED, _CHANGED)):
             return item.as_json()
         try:
-            if cut and len(item.content) > EXCERPT:
+            long = cut and len(item.content) > EXCERPT
+            if item.content.startswith(_STARTED):
+                # What it says about the size of a change is about all of it.
+                item = replace(item, content=_with_traits(item.content))
+            if long:
                 item = replace(item, content=await self._cut(item, desk))
-            added = _with_traits(item.content) if item.content.startswith(_STARTED) else await self._added(item, desk)
+            added = item.content if item.content.startswith(_STARTED) else await self._added(item, desk)
         except (msgspec.ValidationError, KeyError, NotFound):
             # An older hub stored it in another shape, or its ask was removed: send it as it is.
             return item.as_json()

@@ -157,7 +157,6 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         metrics.route(),
         *workspaces.routes(),
         *Pictures(opened.store, ToolPictures(config.state / "sessions").find).routes(),
-        Pictures(opened.store).route(),
         *ChangeRoutes(Reviewer(config.state, opened.store, opened.pool.owns, opened.clock, os.urandom)).routes(),
         *DeviceRoutes(notifier).routes(),
         *TelegramRoutes(lambda: _telegram_state(config, bot)).routes(),
