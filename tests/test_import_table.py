@@ -67,6 +67,7 @@ IMPURE = {
         "trust_check",
         "remote",
         "performer",
+        "reviews",
     },
     "demo": {"model"},
 }

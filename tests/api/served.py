@@ -69,11 +69,13 @@ class Served:
         async with httpx2.AsyncClient(transport=transport, base_url="http://hub", timeout=30) as client:
             yield client
 
-    async def session(self, *, phase: Phase = "ended", directory: str = "/work") -> Session:
+    async def session(self, *, phase: Phase = "ended", directory: str = "/work", machine: str = "") -> Session:
         """One without a process."""
         now = datetime.now(UTC)
         number = next(self._count)
-        session = Session(f"s_{number}", None, directory, f"claude-{number}", f"Session {number}", now, now, phase)
+        session = Session(
+            f"s_{number}", None, directory, f"claude-{number}", f"Session {number}", now, now, phase, machine=machine
+        )
         await self.up.hub.store.apply([SaveSession(session)])
         return session
 

@@ -18,6 +18,7 @@ SQUEEZED = {
     "/api/abilities",
     "/api/asks",
     "/api/asks/{id}",
+    "/api/asks/{id}/evidence/{number}",
     "/api/audit",
     "/api/items",
     "/api/machines",
@@ -27,6 +28,7 @@ SQUEEZED = {
     "/api/projects",
     "/api/rules",
     "/api/sessions",
+    "/api/sessions/{id}/changes",
     "/api/sessions/{id}/items",
     "/api/trust",
 }

@@ -36,7 +36,7 @@ async def test_a_double_click_never_answers_the_card_behind(at: HandsDesk, where
         await calm(page, first, seen=True)
         x, y = await middle(allow_of(page, first))
         # The page's clock stands still until the hub has it, however long that takes.
-        async with page.expect_response(re.compile("/answer$")):
+        async with page.expect_response(re.compile(r"/answer\b")):
             await page.mouse.click(x, y)
         passed = await until(page, page.locator(f"#card-{first.id}.line-card"))
         passed += await until(page, card_of(page, second))

@@ -56,7 +56,7 @@ async def harmless(page: Page, where: str) -> None:
     assert await strangers.evaluate_all("all => all.map((each) => each.outerHTML.slice(0, 200))") == [], where
     assert await page.locator("main svg:not(.icon):not(.chart)").count() == 0, where
     assert await page.locator("main img").count() == 0, where
-    assert await page.locator("body [style]:not(textarea, .entries)").count() == 0, where
+    assert await page.locator("body [style]:not(textarea, .entries, .diff, .diff-chunk)").count() == 0, where
     assert await page.evaluate(HANDLERS) == [], where
     assert await page.evaluate(OVERFLOWING) == [], where
     shown = await page.locator("body").inner_text()

@@ -88,7 +88,7 @@ async def test_identical_asks_are_answered_together_and_each_says_what_became_of
             await (route.abort() if name in unreachable else route.continue_())
 
         page = await screen.open(hub.up)
-        await page.route(re.compile("/answer$"), on_the_way)
+        await page.route(re.compile(r"/answer\b"), on_the_way)
         await armed(page, "permission")
         await expect(page.locator(".alike-head h2")).to_have_text("4 identical requests")
         together = page.get_by_role("checkbox", name="Answer all 4 together")

@@ -22,7 +22,7 @@ pytestmark = needs_browser
 
 TOUCH = Permission("Bash", {"command": "touch done"})
 ANN = Person("ann")
-ANSWER = re.compile(r"/api/asks/[^/]+/answer$")
+ANSWER = re.compile(r"/api/asks/[^/]+/answer\b")
 UNSENT = "localStorage.getItem('handraise.unsent')"
 
 
@@ -99,9 +99,9 @@ async def test_what_happened_while_offline_comes_by_the_cursor_and_the_answer_go
         await expect(page.locator(f"#card-{second.id}.stage-open")).to_be_visible()
         await expect(page.locator("main .prose")).to_have_count(51)
         assert isinstance((await hub.up.hub.desk.ask(first.id)).settlement, Answered)
-        assert [each for each in sent if each.startswith("POST")] == [f"POST /api/asks/{first.id}/answer"]
+        assert [each for each in sent if each.startswith("POST")] == [f"POST /api/asks/{first.id}/answer?texts=excerpt"]
         # From its cursor, not by reading everything again.
-        assert any(re.fullmatch(r"GET /api/feed\?after=[1-9]\d*", each) for each in sent)
+        assert any(re.fullmatch(r"GET /api/feed\?texts=excerpt&after=[1-9]\d*", each) for each in sent)
         assert not [each for each in sent if each.startswith(("GET /api/sessions", "GET /api/asks"))]
 
 

@@ -60,7 +60,7 @@ def test_a_card_as_the_api_shows_it() -> None:
     shown = msgspec.json.decode(msgspec.json.encode(card_as_json(card)))
 
     assert shown["headline"] == "Run `npm test`?"
-    assert shown["evidence"] == [{"kind": "command", "text": "npm test", "label": ""}]
+    assert shown["evidence"] == [{"kind": "command", "text": "npm test", "label": "", "facts": None}]
     assert shown["choices"][0] == {
         "act": "once",
         "label": "Allow once",

@@ -104,3 +104,14 @@ def test_everything_that_a_directory_brings_stands_under_its_name() -> None:
 def test_what_a_directory_brings_is_counted() -> None:
     three = [Brought("hook", str(each), "", "") for each in range(3)]
     assert brought_in_words([*three, Brought("server", "x", "", "")]) == "3 hooks, 1 MCP server"
+
+
+def test_crlf_in_a_file_is_not_called_hidden_and_everything_else_is() -> None:
+    def change(content: str, path: str = "/a") -> Permission:
+        return Permission("Write", {"file_path": path, "content": content}, diff=f"@@ -0,0 +1 @@\n+{content}")
+
+    assert not hides(change("a\r\nb\r\n"))
+    assert hides(change("a\rb\r\n"))
+    assert hides(change("a\u202eb\r\n"))
+    assert hides(change("a\r\n", "/a\r\nb"))
+    assert hides(bash("ls\r\nrm x"))

@@ -98,7 +98,7 @@ test("a review shows what changes and a few lines around it", () => {
   const after = before.map((line, at) => (at === 50 ? "changed" : line));
   const rows = onlyChanges(compareTexts(before.join("\n"), after.join("\n")), (count) => `${count} lines`);
   assert.deepEqual(
-    rows.map((row) => row.text),
+    rows.map((row) => ("text" in row ? row.text : "")),
     ["47 lines", "line 47", "line 48", "line 49", "line 50", "changed", "line 51", "line 52", "line 53", "46 lines"],
   );
 });

@@ -6,9 +6,9 @@ from typing import Literal
 from msgspec import Struct, field
 from starlette.responses import Response
 
-from handraise.api.requests import ORDER, ApiRequest, BadRequest, Parameter, Route, answer, wrong_role
+from handraise.api.requests import ORDER, TEXTS, ApiRequest, BadRequest, Parameter, Route, answer, wrong_role
 from handraise.api.schemas import AnAnswer, AnAsk, ASettlement
-from handraise.desk.interface import Unfit
+from handraise.desk.interface import NotFound, Unfit
 from handraise.model import answers, asks
 from handraise.model.actors import Actor
 from handraise.model.answers import Answer, Misfit, Trusting, read_answer
@@ -16,6 +16,8 @@ from handraise.model.asks import KINDS, STATES, Kind, State
 from handraise.model.tokens import may
 from handraise.model.trust import Trust
 from handraise.present.cards import Card
+from handraise.present.diffs import DiffPart
+from handraise.texts import t
 
 _PAGE = 2_000
 _DEEPEST = 64
@@ -27,7 +29,10 @@ _FILTERS = (
     Parameter("after", "The `next` of the previous page"),
     _LIMIT,
     ORDER,
+    TEXTS,
 )
+_FIRST = Parameter("first", "The first line, counted from 0. Default: 0", "integer")
+_LINES = Parameter("limit", "How many lines to return. Default: 1,000", "integer", least=1, most=5_000)
 
 
 class AllowSchema(answers.Allow, frozen=True, kw_only=True):
@@ -108,6 +113,8 @@ class AskSchema(Struct, frozen=True, kw_only=True):
     delivered_at: datetime | None
     late: bool = False
     """True if the ask had expired, and the answer was sent to Claude as a follow-up."""
+    cut: bool = False
+    """With `texts=excerpt`: True if texts of the input or the diff are cut. `GET /api/asks/{id}` has them whole."""
 
 
 class QuestionAsk(AskSchema, frozen=True, kw_only=True):
@@ -190,12 +197,24 @@ async def list_all(request: ApiRequest) -> Response:
     )
     page = found[:limit]
     more = page[-1].id if len(found) > limit else None
-    shown = await request.cards.asks(page, request.desk)
+    shown = await request.cards.asks(page, request.desk, cut=request.wants_excerpts())
     return answer({"asks": shown, "next": more, "cursor": cursor})
 
 
 async def look(request: ApiRequest) -> Response:
-    return answer(await request.cards.ask(await request.desk.ask(request.path("id")), request.desk))
+    ask = await request.desk.ask(request.path("id"))
+    return answer(await request.cards.ask(ask, request.desk, cut=request.wants_excerpts()))
+
+
+async def part(request: ApiRequest) -> Response:
+    number = request.path("number")
+    if not number.isascii() or not number.isdigit() or len(number) > 4:
+        raise NotFound(t("error.evidence"))
+    first, limit = request.number(_FIRST) or 0, request.number(_LINES) or 1_000
+    found = await request.cards.part(request.path("id"), int(number), first, limit, request.desk)
+    if found is None:
+        raise NotFound(t("error.evidence"))
+    return answer(found)
 
 
 async def give_answer(request: ApiRequest) -> Response:
@@ -209,7 +228,7 @@ async def give_answer(request: ApiRequest) -> Response:
         raise Unfit(str(error)) from error
     await _check_trust(request, read, ask.id)
     settled = await request.desk.answer(ask.id, read, wanted.digest)
-    shown = await request.cards.ask(settled.ask, request.desk)
+    shown = await request.cards.ask(settled.ask, request.desk, cut=request.wants_excerpts())
     return answer({**shown, "late": True}, 202) if settled.late else answer(shown)
 
 
@@ -238,7 +257,17 @@ def _is_deeper(value: object, levels: int) -> bool:
 
 ROUTES = (
     Route("GET", "/api/asks", "viewer", list_all, "List asks", returns=Asks, parameters=_FILTERS, compress=True),
-    Route("GET", "/api/asks/{id}", "viewer", look, "Get an ask", returns=AskSchema, compress=True),
+    Route("GET", "/api/asks/{id}", "viewer", look, "Get an ask", returns=AskSchema, parameters=(TEXTS,), compress=True),
+    Route(
+        "GET",
+        "/api/asks/{id}/evidence/{number}",
+        "viewer",
+        part,
+        "Get lines of a diff in an ask's evidence. Evidence is counted from 0",
+        returns=DiffPart,
+        parameters=(_FIRST, _LINES),
+        compress=True,
+    ),
     Route(
         "POST",
         "/api/asks/{id}/answer",
@@ -247,5 +276,6 @@ ROUTES = (
         "Answer an ask",
         Answering,
         AskSchema,
+        parameters=(TEXTS,),
     ),
 )

@@ -13,14 +13,19 @@ from handraise.desk.interface import Desk, NotFound
 from handraise.model.asks import Ask, ask_as_json, ask_from_json, read_settlement
 from handraise.model.items import AskOpened, AskSettled, Item
 from handraise.present.actions import size_of_change, traits_of
-from handraise.present.cards import card_of
+from handraise.present.cards import Card, card_of
+from handraise.present.diffs import EXCERPT, DiffLines, DiffPart
+from handraise.present.excerpts import cut_action, cut_ask
 from handraise.present.outcomes import of_settlement
 
 _STARTED = b'{"type":"action.started"'
 _OPENED = b'{"type":"ask.opened"'
 _SETTLED = b'{"type":"ask.settled"'
 """How the contents of items start that get something added; all others are sent as they are."""
+_CHANGED = b'{"type":"action.changed"'
 _MOST_KNOWN = 4096
+_MOST_DIFFS = 4
+"""How many long diffs are kept split into lines, while people read them."""
 _TOGETHER = 50
 """How many cards are made before other tasks get a turn."""
 
@@ -46,37 +51,81 @@ class AskCards:
 
     def __init__(self) -> None:
         self._directories: OrderedDict[str, str | None] = OrderedDict()
+        self._diffs: OrderedDict[tuple[str, int], DiffLines] = OrderedDict()
 
-    async def ask(self, ask: Ask, desk: Desk) -> dict[str, Any]:
-        """An ask as the API shows it, with its card."""
-        return {**ask_as_json(ask), "card": card_of(ask, await self._directory(ask, desk))}
+    async def ask(self, ask: Ask, desk: Desk, *, cut: bool = False) -> dict[str, Any]:
+        """An ask as the API shows it, with its card. `cut`: with excerpts of its longest texts."""
+        shown, card = ask_as_json(ask), card_of(ask, await self._directory(ask, desk))
+        return self._excerpt(shown, card) if cut else {**shown, "card": card}
 
-    async def asks(self, asks: Sequence[Ask], desk: Desk) -> list[dict[str, Any]]:
+    async def asks(self, asks: Sequence[Ask], desk: Desk, *, cut: bool = False) -> list[dict[str, Any]]:
         """Many of them, without blocking other tasks."""
         shown = []
         for number, ask in enumerate(asks, 1):
-            shown.append(await self.ask(ask, desk))
+            shown.append(await self.ask(ask, desk, cut=cut))
             if number % _TOGETHER == 0:
                 await asyncio.sleep(0)
         return shown
 
-    async def item(self, item: Item, desk: Desk) -> bytes:
+    async def part(self, name: str, number: int, first: int, limit: int, desk: Desk) -> DiffPart | None:
+        """Lines of a diff in an ask's evidence; None if there is no such diff. An ask's body never changes."""
+        lines = self._diffs.get((name, number))
+        if lines is None:
+            ask = await desk.ask(name)
+            evidence = card_of(ask, await self._directory(ask, desk)).evidence
+            if number >= len(evidence) or evidence[number].kind != "diff":
+                return None
+            lines = self._keep(name, number, evidence[number].text)
+        return lines.part(first, limit)
+
+    def _keep(self, name: str, number: int, text: str) -> DiffLines:
+        lines = self._diffs[name, number] = DiffLines(text)
+        if len(self._diffs) > _MOST_DIFFS:
+            self._diffs.popitem(last=False)
+        return lines
+
+    async def item(self, item: Item, desk: Desk, *, cut: bool = False) -> bytes:
         """An item as the API shows it: an ask has its card, a settlement its outcome, an action its tool's traits."""
-        if not item.content.startswith((_STARTED, _OPENED, _SETTLED)):
+        if not item.content.startswith((_STARTED, _OPENED, _SETTLED, _CHANGED)):
             return item.as_json()
         try:
-            added = _with_traits(item.content) if item.content.startswith(_STARTED) else await self._added(item, desk)
+            long = cut and len(item.content) > EXCERPT
+            if item.content.startswith(_STARTED):
+                # What it says about the size of a change is about all of it.
+                item = replace(item, content=_with_traits(item.content))
+            if long:
+                item = replace(item, content=await self._cut(item, desk))
+            added = item.content if item.content.startswith(_STARTED) else await self._added(item, desk)
         except (msgspec.ValidationError, KeyError, NotFound):
             # An older hub stored it in another shape, or its ask was removed: send it as it is.
             return item.as_json()
         return replace(item, content=added).as_json()
 
-    async def items(self, items: Sequence[Item], desk: Desk) -> list[bytes]:
+    async def items(self, items: Sequence[Item], desk: Desk, *, cut: bool = False) -> list[bytes]:
         """A page of items."""
-        return [await self.item(item, desk) for item in items]
+        return [await self.item(item, desk, cut=cut) for item in items]
+
+    async def _cut(self, item: Item, desk: Desk) -> bytes:
+        content = msgspec.json.decode(item.content)
+        if not item.content.startswith(_OPENED):
+            return msgspec.json.encode(cut_action(content) if "input" in content else content)
+        ask = ask_from_json(content["ask"])
+        card = card_of(ask, await self._directory(ask, desk))
+        return msgspec.json.encode({**content, "ask": self._excerpt(content["ask"], card)})
+
+    def _excerpt(self, shown: dict[str, Any], card: Card) -> dict[str, Any]:
+        """The rest of an open ask's diff is likely to be read soon."""
+        cut = cut_ask(shown, card)
+        if cut.get("cut") and shown["state"] == "open":
+            for number, each in enumerate(card.evidence):
+                if each.kind == "diff" and (shown["id"], number) not in self._diffs:
+                    self._keep(shown["id"], number, each.text)
+        return cut
 
     async def _added(self, item: Item, desk: Desk) -> bytes:
         match item.read():
+            case AskOpened(ask={"card": _}):
+                return item.content
             case AskOpened(ask=fields):
                 ask = ask_from_json(fields)
                 card = card_of(ask, await self._directory(ask, desk))

@@ -7,6 +7,7 @@ import msgspec
 
 import handraise
 from handraise.api.app import WebApp
+from handraise.api.changes import ChangeRoutes
 from handraise.api.completing import CompletionRoutes
 from handraise.api.devices import DeviceRoutes
 from handraise.api.login import LoginRoutes
@@ -23,6 +24,7 @@ def main() -> None:
     page, cookie = StaticPage(), "handraise"
     login = LoginRoutes(page, secure=False, base="", cookie=cookie)
     more = (
+        *ChangeRoutes(nothing).routes(),
         *DeviceRoutes(nothing).routes(),
         *TelegramRoutes(TelegramState).routes(),
         *CompletionRoutes(nothing, nothing, "", ()).routes(),

@@ -62,6 +62,8 @@ def _feed_components() -> dict[str, Any]:
     _, in_feed = msgspec.json.schema_components(_IN_FEED, ref_template=f"{REFERENCE}Feed{{name}}")
     in_feed["ActionStarted"]["properties"]["traits"] = {"$ref": f"{REFERENCE}ToolTraits"}
     in_feed["ActionStarted"]["properties"]["size"] = {"type": "string"}
+    for name in ("ActionStarted", "ActionChanged"):
+        in_feed[name]["properties"]["cut"] = {"type": "boolean", "default": False}
     in_feed["AskOpened"]["properties"]["ask"] = {"$ref": f"{REFERENCE}Ask"}
     in_feed["MachineChanged"]["properties"]["machine"] = {"$ref": f"{REFERENCE}Machine"}
     settled = in_feed["AskSettled"]["properties"]

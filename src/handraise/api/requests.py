@@ -114,6 +114,9 @@ class ApiRequest(Struct, frozen=True):
                 f"{name!r} must be a time with a time zone, for example {_EXAMPLE}.", 422, "invalid"
             ) from error
 
+    def wants_excerpts(self) -> bool:
+        return bool(self.choice(TEXTS.name, TEXTS.choices) == "excerpt")
+
     def newest_first(self) -> bool:
         return bool(self.choice(ORDER.name, ORDER.choices) == "newest")
 
@@ -135,6 +138,11 @@ class Parameter(Struct, frozen=True):
     """The bounds of a whole number."""
 
 
+TEXTS = Parameter(
+    "texts",
+    "`excerpt`: inputs and diffs over 40,000 characters are cut, and their ask or action has `cut`. Default: whole",
+    choices=("whole", "excerpt"),
+)
 ORDER = Parameter("order", "Which come first. Default: oldest", choices=("oldest", "newest"))
 
 

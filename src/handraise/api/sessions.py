@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 from starlette.responses import Response
 
-from handraise.api.requests import ApiRequest, BadRequest, Parameter, Route, answer
+from handraise.api.requests import TEXTS, ApiRequest, BadRequest, Parameter, Route, answer
 from handraise.api.schemas import Done, Name
 from handraise.desk.interface import Refused, SessionSummary
 from handraise.model.actors import Actor
@@ -38,6 +38,7 @@ _PLACE = (
     _AFTER,
     _BEFORE,
     _MOST_ITEMS,
+    TEXTS,
 )
 _FOUND = 50
 _MOST_FOUND = Parameter("limit", "How many to return", "integer", least=1, most=200)
@@ -326,7 +327,7 @@ async def _page(request: ApiRequest, session: str | None) -> Response:
     backwards = after is None
     page = (found[-limit:] if backwards else found[:limit]) if len(found) > limit else found
     more = (page[0].cursor if backwards else page[-1].cursor) if len(found) > limit else None
-    inside = b",".join(await request.cards.items(page, request.desk))
+    inside = b",".join(await request.cards.items(page, request.desk, cut=request.wants_excerpts()))
     body = b'{"items":[%s],"next":%s,"cursor":%d}' % (inside, msgspec.json.encode(more), cursor)
     return Response(body, media_type="application/json")
 

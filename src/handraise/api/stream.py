@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from handraise.api import schemas
 from handraise.api.long_requests import cut_off, end
-from handraise.api.requests import ApiRequest, BadRequest, Parameter, Route
+from handraise.api.requests import TEXTS, ApiRequest, BadRequest, Parameter, Route
 from handraise.desk.interface import CutOff, DeskError, Follower, LostPlace
 from handraise.model.items import Item, Preview
 from handraise.model.tokens import may
@@ -42,7 +42,7 @@ class Streams:
         self.open = 0
         self.keep_alive = keep_alive
         self.slow = slow
-        self._encoded: OrderedDict[int, bytes] = OrderedDict()
+        self._encoded: OrderedDict[tuple[int, bool], bytes] = OrderedDict()
         self._previewed: tuple[Preview | None, bytes] = (None, b"")
         self.also: Callable[[Item], bytes] = _nothing
         """More events for an item, for pages that are not ours and callers who may answer."""
@@ -52,7 +52,8 @@ class Streams:
     async def encode(self, items: Sequence[Item], request: ApiRequest) -> bytes:
         """As events; each item's are encoded once and shared by all streams."""
         also = self.also if may(request.principal.role, "approver") else _nothing
-        encoded = [self._encoded.get(item.cursor) or await self._encode(item, request) for item in items]
+        cut = request.wants_excerpts()
+        encoded = [self._encoded.get((item.cursor, cut)) or await self._encode(item, request, cut) for item in items]
         return b"".join([event + also(item) for event, item in zip(encoded, items, strict=True)])
 
     def encode_preview(self, partial: Preview) -> bytes:
@@ -65,6 +66,7 @@ class Streams:
 
     async def follow(self, request: ApiRequest) -> Response:
         """The endpoint `/api/feed`."""
+        request.wants_excerpts()  # Refused here, not in the middle of the stream.
         return EventStream(self, request, await _place(request), request.text("session"), _watched(request))
 
     def routes(self) -> tuple[Route, ...]:
@@ -79,15 +81,16 @@ class Streams:
                     _AFTER,
                     Parameter("session", "Only this session"),
                     Parameter("watch", "Sessions on a screen, separated by commas: partial text from other machines"),
+                    TEXTS,
                 ),
                 media="text/event-stream",
                 long_lived=True,
             ),
         )
 
-    async def _encode(self, item: Item, request: ApiRequest) -> bytes:
-        encoded = b"id: %d\ndata: %s\n\n" % (item.cursor, await request.cards.item(item, request.desk))
-        self._encoded[item.cursor] = encoded
+    async def _encode(self, item: Item, request: ApiRequest, cut: bool) -> bytes:
+        encoded = b"id: %d\ndata: %s\n\n" % (item.cursor, await request.cards.item(item, request.desk, cut=cut))
+        self._encoded[item.cursor, cut] = encoded
         if len(self._encoded) > _SHARED:
             self._encoded.popitem(last=False)
         return encoded

@@ -18,6 +18,7 @@ GROUPS = {
         "inbox": ("interactive", "Answer open requests from all sessions."),
         "ps": ("ps", "List sessions, those that need you first."),
         "show": ("show", "Show a session or a request."),
+        "diff": ("diff", "Show what a session changed in its working tree since it started."),
     },
     "Control sessions": {
         "say": ("steering", "Send a message to a session, during a turn too."),

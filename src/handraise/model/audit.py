@@ -32,6 +32,7 @@ What = Literal[
     "alarm",
     "machine renamed",
     "machine forgotten",
+    "file reverted",
 ]
 
 

@@ -12,6 +12,7 @@ from handraise.model.names import has_hidden, reveal
 from handraise.model.tools import tool_named
 from handraise.model.trust import Brought, Trust
 from handraise.present.dangers import dangers_in_words
+from handraise.present.diffs import DiffFacts, facts_of
 from handraise.present.headlines import one_line, quoted
 from handraise.present.links import CardLink, link_of
 from handraise.texts import t
@@ -25,6 +26,8 @@ class Evidence(Struct, frozen=True):
     kind: EvidenceKind
     text: str
     label: str = ""
+    facts: DiffFacts | None = None
+    """Of a diff: what to know about all of it."""
 
 
 def evidence(ask: Ask, *, hidden: bool) -> tuple[Evidence, ...]:
@@ -44,7 +47,14 @@ def hides(body: Body) -> bool:
     """Whether something in an ask would be invisible if shown as it is."""
     match body:
         case Permission(tool=tool, input=fields, diff=diff, suggestions=suggestions):
-            asked: object = [tool, fields, body.description, body.reason, body.blocked_path, diff, suggestions]
+            asked: object = [tool, body.description, body.reason, body.blocked_path, suggestions]
+            if diff is None:
+                asked = [asked, fields]
+            else:
+                # CRLF in a file's content is said where the diff is shown. Anywhere else it is a hidden character.
+                asked = [asked, fields.get(tool_named(tool).path)]
+                if any(has_hidden(text.replace("\r\n", "\n")) for text in _texts([fields, diff])):
+                    return True
         case _:
             asked = to_builtins(body)
     return any(has_hidden(text) for text in _texts(asked))
@@ -86,7 +96,8 @@ def _of_permission(body: Permission) -> Iterator[Evidence]:
     if body.diff is None:
         yield from _of_input(body.tool, body.input)
     elif body.diff or not body.diff_note:
-        yield Evidence("diff", reveal(body.diff))
+        shown = reveal(body.diff)
+        yield Evidence("diff", shown, facts=facts_of(body.diff, shown))
     if body.diff_note:
         yield Evidence("note", one_line(body.diff_note))
     # Not `body.description`: if Claude gives none, Claude Code fills in the file name.

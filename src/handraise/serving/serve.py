@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from handraise.api import tls
 from handraise.api.agents import AgentRoutes
 from handraise.api.app import WebApp
+from handraise.api.changes import ChangeRoutes
 from handraise.api.completing import CompletionRoutes
 from handraise.api.devices import DeviceRoutes
 from handraise.api.guard import OWNER, ApiGuard, TrustedProxy
@@ -44,6 +45,7 @@ from handraise.hub.retention import Retention, RetentionLimits
 from handraise.hub.shared import StoreRecords
 from handraise.model.actors import Person, TheHub
 from handraise.serving import setup
+from handraise.session.reviews import Reviewer
 from handraise.store.changes import SaveRecord
 from handraise.store.interface import Store, StoreError
 from handraise.surfaces.push.notifier import Notifier, PushConfig, SharedPush
@@ -155,6 +157,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         metrics.route(),
         *workspaces.routes(),
         *Pictures(opened.store, ToolPictures(config.state / "sessions").find).routes(),
+        *ChangeRoutes(Reviewer(config.state, opened.store, opened.pool.owns, opened.clock, os.urandom)).routes(),
         *DeviceRoutes(notifier).routes(),
         *TelegramRoutes(lambda: _telegram_state(config, bot)).routes(),
         *_completion(config, opened).routes(),

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from handraise.claude import claude, connections, process, sandbox
 from handraise.claude.claude import Claude, NobodyThere, NotStarted
 from handraise.claude.folder import SessionBusy, take_lock
+from handraise.claude.git_start import START, find_start, save_start
 from handraise.claude.process import Identity
 from handraise.claude.sandbox_support import SandboxSupport
 from handraise.claude.versions import SAFE_SINCE, VersionCache, is_unsafe
@@ -386,6 +387,7 @@ class SessionPool:
         )
         launch = launching.launch_of(started, memory, options, parent, footing)
         config = self._config
+        self._remember_start(started)
         try:
             self._check_mode(session.mode, version)
             running = await claude.start(
@@ -402,6 +404,14 @@ class SessionPool:
             await insist(lambda: self._store.apply(records.ended(started, "failed", how)), log)
             return
         await insist(lambda: self._supervise(started, running, options), log)
+
+    def _remember_start(self, session: Session) -> None:
+        """The commit that its changes are compared with later. Its own commits are changes, too."""
+        start = find_start(session.directory) if session.run == 1 else None
+        if start is not None:
+            # Without it, changes are compared with the last commit.
+            with suppress(OSError):
+                save_start(self._config.state / "sessions" / session.id / START, start)
 
     def _preset(self, options: Options) -> str:
         """The sandbox preset of a session; `none` if the default one isn't available."""

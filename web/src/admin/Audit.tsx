@@ -45,6 +45,7 @@ const EVENTS: Entry["what"][] = [
   "alarm",
   "machine renamed",
   "machine forgotten",
+  "file reverted",
 ];
 
 function nameOf(event: Entry["what"]): string {

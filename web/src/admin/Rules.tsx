@@ -22,7 +22,7 @@ const ASKED = 12;
 
 export function RulesPage() {
   const reading = useResource<Rules>("/api/rules");
-  const recent = useResource<Asks>("/api/asks?order=newest&limit=500");
+  const recent = useResource<Asks>("/api/asks?texts=excerpt&order=newest&limit=500");
   const asks = recent.value.value?.asks ?? [];
   const list = reading.value.value?.rules;
   return (

@@ -23,7 +23,7 @@ async function readAsks(days: number): Promise<Ask[]> {
   const since = new Date(Date.now() - (days + 1) * 86_400_000).toISOString();
   const asks: Ask[] = [];
   for (let after = ""; asks.length < MOST; ) {
-    const page = await get<Asks>(`/api/asks?order=newest&limit=${PAGE}${after}`);
+    const page = await get<Asks>(`/api/asks?texts=excerpt&order=newest&limit=${PAGE}${after}`);
     asks.push(...page.asks);
     if (page.next === null || (asks.at(-1)?.opened_at ?? "") < since) break;
     after = `&after=${encodeURIComponent(page.next)}`;

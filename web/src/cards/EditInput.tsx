@@ -20,15 +20,18 @@ export interface Edited {
   input: Record<string, unknown> | null;
 }
 
-export function useEdit(ask: AskOf<"permission">): Edited {
+/** `whole`: whether nothing of the input is cut. An excerpt is never edited or sent. */
+export function useEdit(ask: AskOf<"permission">, whole: boolean): Edited {
   const { input } = ask.body;
   const named = ask.card.traits?.editable || null;
   const text = named === null ? undefined : input[named];
   const key = typeof text === "string" ? named : null;
-  const before = typeof text === "string" ? text : JSON.stringify(input, null, 2);
-  const [field, change] = useDraft(`${ask.id}.edit`, toField(before));
+  const before = useMemo(() => (typeof text === "string" ? text : JSON.stringify(input, null, 2)), [text, input]);
+  const initial = useMemo(() => toField(before), [before]);
+  const [field, change] = useDraft(`${ask.id}.edit`, initial);
   const after = useMemo(() => fromField(field, before), [field, before]);
-  return { key, before, after, field, change, input: key === null ? readObject(after) : { ...input, [key]: after } };
+  const edited = key === null ? readObject(after) : { ...input, [key]: after };
+  return { key, before, after, field, change, input: whole ? edited : null };
 }
 
 interface EditInputProps {
@@ -61,7 +64,10 @@ export function EditForm({ ask, edit, reviewing, review, leave }: EditInputProps
 
 /** The original against the edit. */
 export function Changes({ before, after, what }: { before: string; after: string; what: string }) {
-  const rows = useMemo(() => (before === after ? [] : onlyChanges(compareTexts(...withoutEndings(before, after)), (count) => t("page.card.unchanged", { count }))), [before, after]);
+  const rows = useMemo(
+    () => (before === after ? [] : onlyChanges(compareTexts(...withoutEndings(before, after), before.endsWith("\n") !== after.endsWith("\n")), (count) => t("page.card.unchanged", { count }))),
+    [before, after],
+  );
   return (
     <section class="changes">
       <h3 class="quiet-text">{before === after ? t("page.card.no_changes") : t("page.card.your_changes")}</h3>

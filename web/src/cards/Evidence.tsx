@@ -1,10 +1,13 @@
 /** What to decide an ask by, complete and in the hub's order: the change, the command, every other field of the input. */
-import { useMemo } from "preact/hooks";
-import type { AskOf, Evidence } from "../feed/model";
+import { useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import type { FetchPart } from "../diff/source";
+import type { Ask, AskOf, Evidence } from "../feed/model";
 import { Diff } from "../parts/Diff";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Icon } from "../parts/Icons";
 import { Quoted } from "../parts/Quoted";
+import { fetchWhole, partsOf, wholeOf } from "../store/wholes";
 import { fileOf, nearby } from "../text/paths";
 import { t } from "../texts";
 
@@ -15,17 +18,39 @@ const SHORT = 60;
 export function EvidenceList({ ask, directory }: { ask: AskOf<"permission">; directory: string | null }) {
   const { headline, evidence, traits } = ask.card;
   const path = nearby(fileOf(traits, ask.body.input) || ask.body.tool, directory);
-  const whole = useMemo(() => JSON.stringify(ask.body.input, null, 2), [ask.body]);
   return (
     <div class="evidence">
       {evidence
         .filter((each) => !isRepeated(each, headline))
         .map((each, at) => (
-          <Exhibit key={at} evidence={each} path={path} />
+          <Exhibit key={at} evidence={each} path={path} rest={restOf(ask, each)} />
         ))}
-      <Unfolds title={t("page.card.full_input")}>{() => <Machine text={whole} most={40} label={t("page.card.full_input")} />}</Unfolds>
+      <Unfolds title={t("page.card.full_input")}>{() => <FullInput ask={ask} />}</Unfolds>
     </div>
   );
+}
+
+/** Where the rest of a diff comes from, if this is only its beginning. */
+export function restOf(ask: Ask, evidence: Evidence): DiffRest | undefined {
+  if (!ask.cut || evidence.kind !== "diff") return undefined;
+  const number = ask.card.evidence.indexOf(evidence);
+  return { name: `${ask.id} ${ask.digest} ${number}`, fetch: partsOf(ask, number) };
+}
+
+export interface DiffRest {
+  name: string;
+  fetch: FetchPart;
+}
+
+function FullInput({ ask }: { ask: AskOf<"permission"> }) {
+  const failed = useSignal(false);
+  const whole = wholeOf(ask);
+  useEffect(() => {
+    if (!whole) fetchWhole(ask).catch(() => (failed.value = true));
+  }, []);
+  const text = useMemo(() => whole && JSON.stringify(whole.body.input, null, 2), [whole?.body]);
+  if (text === undefined) return <p class="note">{failed.value ? t("page.diff.not_loaded") : t("page.loading")}</p>;
+  return <Machine text={text} most={40} label={t("page.card.full_input")} />;
 }
 
 /** A short command stands in the headline already. */
@@ -34,10 +59,10 @@ function isRepeated({ kind, text }: Evidence, headline: string): boolean {
 }
 
 /** One piece of evidence. `path` names the file of a change. */
-export function Exhibit({ evidence: { kind, text, label }, path = "" }: { evidence: Evidence; path?: string }) {
+export function Exhibit({ evidence: { kind, text, label, facts }, path = "", rest }: { evidence: Evidence; path?: string; rest?: DiffRest | undefined }) {
   switch (kind) {
     case "diff":
-      return <Diff evidence diff={text} path={path} />;
+      return <Diff evidence diff={text} facts={facts} path={path} {...rest} />;
     case "command":
       return <Machine evidence text={text} label={label || t("page.card.command")} />;
     case "input":

@@ -5,6 +5,7 @@ import type { AskOf, CardChoice } from "../feed/model";
 import { Unfolds } from "../parts/Folded";
 import { Quoted } from "../parts/Quoted";
 import { useDraft } from "../store/drafts";
+import { fetchWhole, wholeOf } from "../store/wholes";
 import { t } from "../texts";
 import { choiceOf, refusesFirst, type Acting } from "./acting";
 import { Bar, Choice, Control, forAll, nameOf } from "./Bar";
@@ -31,6 +32,20 @@ interface Decision {
 }
 
 export function PermissionCard(props: PermissionProps) {
+  const step = useSignal<PermissionStep>("deciding");
+  const stopping = useSignal(false);
+  const whole = wholeOf(props.ask);
+  // What is edited starts from the whole input, never from an excerpt.
+  return <OnePermission key={whole ? "whole" : "cut"} {...props} ask={whole ? { ...props.ask, body: whole.body } : props.ask} whole={whole !== undefined} step={step} stopping={stopping} />;
+}
+
+interface OneProps extends PermissionProps {
+  whole: boolean;
+  step: Signal<PermissionStep>;
+  stopping: Signal<boolean>;
+}
+
+function OnePermission(props: OneProps) {
   const { ask, hand } = props;
   const decision = useDecision(props);
   const { step, edit, go } = decision;
@@ -40,7 +55,10 @@ export function PermissionCard(props: PermissionProps) {
   return (
     <>
       <EvidenceList ask={ask} directory={props.directory} />
-      {(step.value === "editing" || step.value === "reviewing") && <EditForm ask={ask} edit={edit} reviewing={step.value === "reviewing"} review={go("reviewing")} leave={go("deciding")} />}
+      {step.value === "editing" && !props.whole && <p class="note">{t("page.loading")}</p>}
+      {(step.value === "editing" || step.value === "reviewing") && props.whole && (
+        <EditForm ask={ask} edit={edit} reviewing={step.value === "reviewing"} review={go("reviewing")} leave={go("deciding")} />
+      )}
       {step.value === "reviewing" && <ReviewBar {...props} decision={decision} />}
       {step.value === "denying" && <Denial {...props} decision={decision} />}
       {step.value === "deciding" && <DecideBar {...props} decision={decision} />}
@@ -48,15 +66,16 @@ export function PermissionCard(props: PermissionProps) {
   );
 }
 
-function useDecision({ ask, act }: PermissionProps): Decision {
-  const step = useSignal<PermissionStep>("deciding");
-  const stopping = useSignal(false);
-  const edit = useEdit(ask);
+function useDecision({ ask, act, whole, step, stopping }: OneProps): Decision {
+  const edit = useEdit(ask, whole);
   return {
     step,
     stopping,
     edit,
-    go: (next) => () => (step.value = next),
+    go: (next) => () => {
+      step.value = next;
+      if (next === "editing" && !whole) fetchWhole(ask).catch(() => (step.value = "deciding"));
+    },
     deny: (stops) => () => {
       stopping.value = stops;
       step.value = "denying";

@@ -1,5 +1,8 @@
 /** An action of Claude: a quiet line that unfolds to its input and output; a sub-agent's own actions are inside. */
+import { useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
 import { Card } from "../cards/Card";
+import { restOf } from "../cards/Evidence";
 import { isJoined } from "../feed/joining";
 import type { Ask, ItemOf } from "../feed/model";
 import type { ActionEntry, TimelineEntry } from "../feed/timeline";
@@ -7,6 +10,7 @@ import { Diff } from "../parts/Diff";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Icon, type IconName } from "../parts/Icons";
 import { askOf, isMe, sessions } from "../store/desk";
+import { fetchItem } from "../store/timelines";
 import { fileOf, nearby } from "../text/paths";
 import { reveal } from "../text/reveal";
 import { span } from "../text/times";
@@ -130,9 +134,23 @@ function ActionChange({ entry, directory }: { entry: ActionEntry; directory: str
   const answer = ask?.settlement?.state === "answered" ? ask.settlement.answer : null;
   const edited = answer && "allow" in answer && answer.allow ? answer.input : undefined;
   const path = nearby(fileOf(traits, input), directory);
-  if (ask?.kind === "permission" && ask.body.diff !== null && !edited) return <Diff diff={ask.body.diff} note={ask.body.diff_note} path={path} />;
-  const rows = changeOf(traits, edited ?? input);
-  return rows && <Diff diff={rows} note={rows.length ? "" : t("page.diff.empty")} path={path} numbered={false} />;
+  const shown = ask?.card.evidence.find(({ kind }) => kind === "diff");
+  if (ask?.kind === "permission" && ask.body.diff !== null && !edited)
+    return <Diff diff={shown?.text ?? ask.body.diff} facts={shown?.facts} note={ask.body.diff_note} path={path} {...(shown && restOf(ask, shown))} />;
+  return <OwnChange entry={entry} input={edited ?? input} path={path} />;
+}
+
+/** From the tool's input. If that is cut, all of it is fetched first. */
+export function OwnChange({ entry: { started, traits }, input, path, whole: unfolded = false }: { entry: ActionEntry; input: Record<string, unknown>; path: string; whole?: boolean }) {
+  const whole = useSignal<Record<string, unknown> | null>(null);
+  const cut = started.cut === true && input === started.input;
+  useEffect(() => {
+    if (cut) void fetchItem(started).then((item) => (whole.value = item?.type === "action.started" || item?.type === "action.changed" ? item.input : null));
+  }, [cut]);
+  const shown = cut ? whole.value : input;
+  const rows = useMemo(() => shown && changeOf(traits, shown), [shown]);
+  if (!shown) return changeOf(traits, input) && <p class="note">{t("page.loading")}</p>;
+  return rows && <Diff diff={rows} note={rows.length ? "" : t("page.diff.empty")} path={path} numbered={false} whole={unfolded} />;
 }
 
 function Result({ ended }: { ended: ItemOf<"action.ended"> }) {

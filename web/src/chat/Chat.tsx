@@ -2,12 +2,14 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../parts/Icons";
+import { Later } from "../parts/Later";
 import { AwayNote, awayReason } from "../parts/MachineName";
 import { Markdown } from "../parts/Markdown";
 import type { Preview, Session } from "../feed/model";
 import { may, openBySession, ready, sessionOf } from "../store/desk";
 import { post } from "../store/http";
 import { awayOf } from "../store/machines";
+import { place } from "../store/place";
 import { connection, withoutHub } from "../store/stream";
 import { conversation, loadOlder, type Conversation } from "../store/timelines";
 import { isOurs, neverAsks } from "../sessions/state";
@@ -39,6 +41,7 @@ function OpenChat({ session }: { session: Session }) {
   const talk = conversation(session.id);
   useWatching(session.id);
   const bypass = neverAsks(session);
+  const here = place.value;
   return (
     <main class={bypass ? "chat bypass" : "chat"} tabIndex={-1}>
       <SessionHead session={session} />
@@ -57,7 +60,11 @@ function OpenChat({ session }: { session: Session }) {
           </button>
         </div>
       )}
-      <Scroller session={session} talk={talk} />
+      {here.view === "session" && here.part === "changes" ? (
+        <Later load={() => import("../review/Review")}>{({ Review }) => <Review session={session} />}</Later>
+      ) : (
+        <Scroller session={session} talk={talk} />
+      )}
       {isOurs(session) ? <Composer session={session} waiting={talk.waiting.value} /> : <Elsewhere session={session} />}
     </main>
   );

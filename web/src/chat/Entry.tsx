@@ -11,6 +11,8 @@ import { memo } from "../parts/memo";
 import { whenNear } from "../parts/near";
 import { askOf, isMe, known } from "../store/desk";
 import { modeName } from "../sessions/modes";
+import { pathOf } from "../store/place";
+import { changedFiles } from "../store/timelines";
 import { actorName, sourceName } from "../text/names";
 import { reveal } from "../text/reveal";
 import { dollars, moment, span } from "../text/times";
@@ -153,7 +155,17 @@ function TurnEnd({ item }: { item: ItemOf<"turn.ended"> }) {
           <p>{t("page.chat.turn_failed_hint")}</p>
         </div>
       )}
-      <p class="event turn">{facts.join(" · ")}</p>
+      <p class="event turn">
+        {facts.join(" · ")}
+        {item.session !== null && changedFiles(item) && (
+          <>
+            {" · "}
+            <a data-inside href={pathOf({ view: "session", id: item.session, part: "changes" })}>
+              {t("page.review.at_turn")}
+            </a>
+          </>
+        )}
+      </p>
     </>
   );
 }

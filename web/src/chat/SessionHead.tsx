@@ -105,6 +105,9 @@ function Actions({ session, dialog, run }: { session: Session; dialog: Signal<Di
   const away = awayReason(session);
   return (
     <div class="session-acts">
+      <a data-inside class="quiet-link review-link" href={pathOf({ view: "session", id: session.id, part: "changes" })} title={t("page.review.open_hint")}>
+        {t("page.review.open")}
+      </a>
       {isOurs(session) && session.phase === "working" && (
         <button type="button" disabled={!may("approver") || away !== undefined} title={away ?? `${t("page.chat.interrupt")} (i)`} onClick={() => run(post(`${path}/interrupt`))}>
           <Icon name="pause" /> {t("page.chat.interrupt")}

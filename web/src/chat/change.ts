@@ -1,6 +1,7 @@
 /** What an action changed in a file, from the tool's input. Pure. */
 import type { ToolTraits } from "../feed/model";
-import { compareTexts, type Row } from "../text/diff";
+import type { Row } from "../diff/rows";
+import { compareTexts } from "../text/diff";
 
 /** The rows of the change, or null where the tool changes no file that we know of. */
 export function changeOf({ change, editable }: ToolTraits, input: Record<string, unknown>): Row[] | null {
@@ -8,7 +9,7 @@ export function changeOf({ change, editable }: ToolTraits, input: Record<string,
   switch (change) {
     case "whole":
     case "cell":
-      return typeof text === "string" ? compareTexts("", text) : null;
+      return typeof text === "string" ? compareTexts("", text, change === "whole") : null;
     case "replacement":
       return edit(input);
     case "replacements":

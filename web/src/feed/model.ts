@@ -11,6 +11,8 @@ export type {
   CardLink,
   CardOutcome,
   Choices,
+  DiffFacts,
+  DiffPart,
   Evidence,
   Form,
   Instruction,

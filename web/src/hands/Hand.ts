@@ -152,7 +152,8 @@ export class Hand {
     const { top, bottom } = this.visible();
     const box = part.getBoundingClientRect();
     noteScroll(performance.now());
-    frame.scrollBy({ top: gap ? box.top + gap[0] - top - LINE : box.bottom - bottom + 2 * LINE });
+    const head = part.closest(".diff")?.querySelector(".diff-head")?.clientHeight ?? 0;
+    frame.scrollBy({ top: gap ? box.top + gap[0] - top - head - LINE : box.bottom - bottom + 2 * LINE });
   }
 
   private carryOut(): void {
@@ -273,13 +274,14 @@ export class Hand {
       const box = part.getBoundingClientRect();
       if (box.height === 0) continue;
       const before = resize(this.covers.get(part) ?? NOTHING_YET, Math.round(box.width), box.height);
-      const [from, to] = [Math.max(box.top, top), Math.min(box.bottom, bottom)];
-      const cover = to > from && !this.isCovered(box, (from + to) / 2) ? show(before, from - box.top, to - box.top) : before;
+      const [from, to] = [Math.max(box.top, top, headOver(part, box)), Math.min(box.bottom, bottom)];
+      // A blank box shows nothing yet.
+      const seen = to > from && part.dataset["blank"] === undefined && !this.isCovered(box, (from + to) / 2);
+      const cover = seen ? show(before, from - box.top, to - box.top) : before;
       covers.set(part, cover);
       const open = gaps(cover);
       if (open[0] && above === null) above = box.top + open[0][0] < top;
-      const line = open.length ? parseFloat(getComputedStyle(part).lineHeight) || LINE : LINE;
-      unread += open.reduce((sum, [a, b]) => sum + Math.ceil((b - a) / line), 0) + restOf(part);
+      unread += linesIn(part, cover, open) + restOf(part);
     }
     this.covers = covers;
     this.unread.value = unread;
@@ -302,4 +304,20 @@ export class Hand {
 /** Lines that are folded in it. */
 function restOf(part: HTMLElement): number {
   return Number(part.dataset["rest"] ?? 0);
+}
+
+/** How many lines these ranges have. A chunk of a diff says itself how many it has. */
+function linesIn(part: HTMLElement, cover: Cover, open: readonly (readonly [number, number])[]): number {
+  if (!open.length) return 0;
+  const lines = Number(part.dataset["lines"] ?? 0);
+  if (lines) return Math.ceil((lines * open.reduce((sum, [a, b]) => sum + b - a, 0)) / cover.height);
+  const line = parseFloat(getComputedStyle(part).lineHeight) || LINE;
+  return open.reduce((sum, [a, b]) => sum + Math.ceil((b - a) / line), 0);
+}
+
+/** The head of a diff sticks to the top of the page, over the first lines: where it ends, if it is over this part. */
+function headOver(part: HTMLElement, box: DOMRect): number {
+  if (box.bottom < 0 || box.top > innerHeight) return -Infinity;
+  const head = part.classList.contains("diff-chunk") ? part.closest(".diff")?.querySelector(".diff-head")?.getBoundingClientRect() : undefined;
+  return head && head.bottom > box.top && head.top <= box.bottom ? head.bottom : -Infinity;
 }

@@ -33,6 +33,8 @@ function keyOf(ask: Ask): string {
 
 function matterOf(ask: Ask): unknown {
   if (ask.kind !== "permission") return ask.body;
+  // Excerpts may be the same where the texts aren't.
+  if (ask.cut) return ask.digest;
   const { input, description, blocked_path, diff, diff_note } = ask.body;
   return { input, description, blocked_path, diff, diff_note };
 }

@@ -1,51 +1,98 @@
-/** A change to a file: in one column, or side by side where there is room. */
+/** A change to a file: in one column, or side by side where there is room. Of a long one, only what is near the screen is drawn. */
 import { signal, useSignal } from "@preact/signals";
-import { useLayoutEffect, useRef } from "preact/hooks";
-import { count, pairUp, readDiff, type Row } from "../text/diff";
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { CHUNK, chunkCount, GROUP } from "../diff/chunks";
+import { factsOf, remarksOf } from "../diff/facts";
+import { Nearness } from "../diff/nearness";
+import { type LineRow, type Pair, pairUp, readDiff, type Row } from "../diff/rows";
+import { DiffSource, type FetchPart, sourceNamed } from "../diff/source";
+import type { DiffFacts } from "../feed/model";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
-import { Marked, More } from "./Folded";
+import { GroupBox } from "./DiffChunk";
+import { More } from "./Folded";
 
 const MOST = 26;
 /** Evidence is shown in full, unless it is really long. */
 const MOST_EVIDENCE = 300;
 /** Two columns need this many pixels. */
 const ROOM = 640;
+/** Longer diffs are shown in one column: for two, all of it has to be here. */
+const MOST_TWO = 20_000;
 const preferred = signal(localStorage.getItem("handraise.diff") === "two" ? "two" : "one");
 
-interface DiffProps {
-  /** A unified diff, or its rows. */
+export interface DiffProps {
+  /** A unified diff, or its rows; or the beginning of one. */
   diff: string | readonly Row[];
+  /** What the hub says about all of it. */
+  facts?: DiffFacts | null | undefined;
+  /** Gets the rest, if this is only the beginning. Then it has a name, too. */
+  fetch?: FetchPart | undefined;
+  name?: string;
   note?: string;
   path: string;
   /** Whether the line numbers are those of the file. */
   numbered?: boolean;
   /** Part of the evidence: what was not on the screen counts as unseen. */
   evidence?: boolean;
+  /** Shown in full, as far as it is near the screen, without a scrolling box of its own. */
+  whole?: boolean;
+  /** In the head, at its end. */
+  children?: ComponentChildren;
+  /** A press on a line's number. */
+  pick?: ((row: LineRow) => void) | undefined;
+  /** What stands below a line. */
+  below?: ((row: LineRow) => ComponentChildren) | undefined;
 }
 
-export function Diff({ diff, note = "", path, numbered = true, evidence = false }: DiffProps) {
-  const open = useSignal(false);
+export function Diff(props: DiffProps) {
+  const { note = "", path, numbered = true, evidence = false, whole = false } = props;
+  const source = useSource(props);
+  const open = useSignal(whole);
   const frame = useRef<HTMLDivElement>(null);
   const room = useRoom(frame);
-  const rows = typeof diff === "string" ? readDiff(diff) : diff;
-  const two = preferred.value === "two" && count(rows).gone > 0 && room;
-  const most = evidence ? MOST_EVIDENCE : MOST;
-  const rest = rows.length - most;
-  const shown = rest > 3 && !open.value ? rows.slice(0, most) : rows;
+  void source.version.value;
+  const most = Math.min(source.prefix, evidence ? MOST_EVIDENCE : MOST);
+  const rest = source.total - most;
+  const folds = rest > 3 && !whole;
+  const shown = folds && !open.value ? most : source.total;
+  const { added, gone } = source.facts;
+  const choice = added > 0 && gone > 0 && room && shown <= MOST_TWO;
+  const two = choice && preferred.value === "two" && hasAll(source, shown);
+  const pairs = useMemo(() => (two ? pairUp(source.rows.slice(0, shown) as Row[]) : null), [two, shown, source, source.version.value]);
   return (
-    <div class="diff" ref={frame} data-evidence={evidence || undefined} data-rest={rest > 3 && !open.value ? rest : undefined}>
-      <DiffHead rows={rows} path={path} room={room} two={two} />
-      {note && <p class="note">{reveal(note)}</p>}
-      {rows.length === 0 && !note && <p class="note">{t("page.diff.no_changes")}</p>}
-      {rows.length > 0 && (
-        <div class="diff-body" tabIndex={0} role="region" aria-label={reveal(path)}>
-          {two ? <SideBySide rows={shown} numbered={numbered} /> : <OneColumn rows={shown} numbered={numbered} />}
+    <div class="diff" ref={frame} style={{ "--digits": source.digits }}>
+      <DiffHead facts={source.facts} path={path} choice={choice} two={two}>
+        {props.children}
+      </DiffHead>
+      <Remarks facts={source.facts} note={note} empty={source.total === 0} evidence={evidence} />
+      {source.total > 0 && <Body key={two ? "two" : "one"} props={props} source={source} pairs={pairs} shown={shown} soon={Math.ceil(most / CHUNK) + 1} numbered={numbered} />}
+      {folds && (
+        <div class="diff-more" data-evidence={(evidence && !open.value) || undefined} data-rest={open.value ? undefined : rest}>
+          <More open={open.value} rest={rest} toggle={() => (open.value = !open.value)} />
         </div>
       )}
-      {rest > 3 && <More open={open.value} rest={rest} toggle={() => (open.value = !open.value)} />}
     </div>
   );
+}
+
+function useSource({ diff, facts, fetch, name }: DiffProps): DiffSource {
+  return useMemo(() => {
+    const make = () => {
+      const rows = typeof diff === "string" ? readDiff(diff) : diff;
+      return new DiffSource(rows, facts ?? factsOf(rows), fetch);
+    };
+    return fetch && name ? sourceNamed(name, make) : make();
+  }, [diff, facts, name]);
+}
+
+/** Whether all of it is here; if not, it is fetched. */
+function hasAll(source: DiffSource, shown: number): boolean {
+  const all = { from: 0, to: shown };
+  if (source.isKnown(all)) return true;
+  source.want(all);
+  return false;
 }
 
 /** Whether two columns fit into this element. */
@@ -59,89 +106,74 @@ function useRoom(frame: { current: HTMLElement | null }): boolean {
   return room.value;
 }
 
-function DiffHead({ rows, path, room, two }: { rows: readonly Row[]; path: string; room: boolean; two: boolean }) {
-  const { added, gone } = count(rows);
+interface DiffHeadProps {
+  facts: DiffFacts;
+  path: string;
+  choice: boolean;
+  two: boolean;
+  children: ComponentChildren;
+}
+
+function DiffHead({ facts, path, choice, two, children }: DiffHeadProps) {
   const choose = () => {
-    preferred.value = preferred.value === "two" ? "one" : "two";
+    preferred.value = two ? "one" : "two";
     localStorage.setItem("handraise.diff", preferred.value);
   };
   return (
     <div class="diff-head">
       <code>{reveal(path)}</code>
       <span class="count">
-        <span class="plus">+{added}</span> <span class="minus">−{gone}</span>
+        <span class="plus">+{facts.added}</span> <span class="minus">−{facts.gone}</span>
       </span>
-      {gone > 0 && room && (
+      {choice && (
         <button type="button" class="quiet" onClick={choose}>
           {two ? t("page.diff.unified") : t("page.diff.side_by_side")}
         </button>
       )}
+      {children}
     </div>
   );
 }
 
-function OneColumn({ rows, numbered }: { rows: readonly Row[]; numbered: boolean }) {
+/** What is true of all of it: said once. */
+function Remarks({ facts, note, empty, evidence }: { facts: DiffFacts; note: string; empty: boolean; evidence: boolean }) {
+  const remarks = remarksOf(facts).map((each) => t(`page.diff.remark.${each}`));
+  const texts = [...(note ? [reveal(note)] : empty ? [t("page.diff.no_changes")] : []), ...remarks];
+  if (!texts.length) return null;
   return (
-    <table class="one">
-      <tbody>
-        {rows.map((row, at) =>
-          row.kind === "hunk" ? (
-            <tr key={at} class="hunk">
-              <td colSpan={3}>{reveal(row.text)}</td>
-            </tr>
-          ) : (
-            <tr key={at} class={row.kind}>
-              {numbered && <td class="number">{row.kind === "added" ? row.new : row.old}</td>}
-              <td class="sign">{SIGNS[row.kind]}</td>
-              <td class="line">
-                <Marked line={reveal(row.text)} />
-              </td>
-            </tr>
-          ),
-        )}
-      </tbody>
-    </table>
+    <p class="note" data-evidence={evidence || undefined}>
+      {texts.join(" · ")}
+    </p>
   );
 }
 
-const SIGNS = { same: " ", gone: "−", added: "+" };
-
-function SideBySide({ rows, numbered }: { rows: readonly Row[]; numbered: boolean }) {
-  return (
-    <table class="two">
-      <colgroup>
-        {numbered && <col class="number" />}
-        <col />
-        {numbered && <col class="number" />}
-        <col />
-      </colgroup>
-      <tbody>
-        {pairUp(rows).map((pair, at) =>
-          "hunk" in pair ? (
-            <tr key={at} class="hunk">
-              <td colSpan={4}>{reveal(pair.hunk)}</td>
-            </tr>
-          ) : (
-            <tr key={at}>
-              <Half row={pair.left} side="old" numbered={numbered} />
-              <Half row={pair.right} side="new" numbered={numbered} />
-            </tr>
-          ),
-        )}
-      </tbody>
-    </table>
-  );
+interface BodyProps {
+  props: DiffProps;
+  source: DiffSource;
+  pairs: readonly Pair[] | null;
+  shown: number;
+  soon: number;
+  numbered: boolean;
 }
 
-function Half({ row, side, numbered }: { row: Row | null; side: "old" | "new"; numbered: boolean }) {
-  if (!row || row.kind === "hunk") return <td class="nothing" colSpan={numbered ? 2 : 1} />;
-  const number = row.kind === "same" ? row[side] : row.kind === "gone" ? row.old : row.new;
+/** The rows, in chunks. */
+function Body({ props, source, pairs, shown, soon, numbered }: BodyProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  const nearness = useMemo(() => new Nearness(soon), [source]);
+  const groups = useMemo(() => new Nearness(Math.ceil(soon / GROUP)), [source]);
+  const inner = !props.evidence && !props.whole;
+  useEffect(() => {
+    const root = inner ? frame.current : (frame.current?.closest(".scrolls") ?? null);
+    const ends = [nearness.watch(root), groups.watch(root)];
+    return () => ends.forEach((end) => end());
+  }, [nearness, groups]);
+  const total = pairs ? pairs.length : shown;
+  const shared = { source, pairs, nearness, numbered, path: props.path, evidence: props.evidence ?? false, pick: props.pick, below: props.below };
   return (
-    <>
-      {numbered && <td class={`number ${row.kind}`}>{number}</td>}
-      <td class={`line ${row.kind}`}>
-        <Marked line={reveal(row.text)} />
-      </td>
-    </>
+    <div class={inner ? "diff-body scrolls-itself" : "diff-body"} ref={frame} tabIndex={inner ? 0 : undefined} role="region" aria-label={reveal(props.path)}>
+      {Array.from({ length: Math.ceil(chunkCount(total) / GROUP) }, (_, group) => (
+        <GroupBox key={group} group={group} total={total} groups={groups} {...shared} />
+      ))}
+    </div>
   );
 }

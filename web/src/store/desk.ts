@@ -99,7 +99,7 @@ export async function readSnapshot(): Promise<number> {
     readMe(),
     readSessions(),
     readOpen(),
-    get<AsksPage>(`/api/asks?state=expired&order=newest&limit=${MISSED}`),
+    get<AsksPage>(`/api/asks?texts=excerpt&state=expired&order=newest&limit=${MISSED}`),
     get<Projects>("/api/projects"),
     readMachines(),
   ]);
@@ -128,10 +128,10 @@ async function readMe(): Promise<Me> {
 
 /** All of them, however many: an inbox must not leave any out. */
 async function readOpen(): Promise<{ asks: Ask[]; cursor: number }> {
-  const first = await get<AsksPage>("/api/asks?state=open");
+  const first = await get<AsksPage>("/api/asks?texts=excerpt&state=open");
   const all = [...first.asks];
   for (let next = first.next; next !== null; ) {
-    const page = await get<AsksPage>(`/api/asks?state=open&after=${encodeURIComponent(next)}`);
+    const page = await get<AsksPage>(`/api/asks?texts=excerpt&state=open&after=${encodeURIComponent(next)}`);
     all.push(...page.asks);
     next = page.next;
   }

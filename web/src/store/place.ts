@@ -4,7 +4,7 @@ import { sameOf } from "../inbox/same";
 import { openAsks, openBySession } from "./desk";
 import { isInInbox } from "./machines";
 
-export type Place = { view: "inbox" } | { view: "sessions" } | { view: "session"; id: string } | { view: "admin"; page: string };
+export type Place = { view: "inbox" } | { view: "sessions" } | { view: "session"; id: string; part?: "changes" } | { view: "admin"; page: string };
 
 export const ADMIN = ["projects", "rules", "tokens", "machines", "audit", "statistics", "settings"] as const;
 
@@ -69,7 +69,7 @@ export function pathOf(to: Place): string {
     case "sessions":
       return "/sessions";
     case "session":
-      return `/sessions/${encodeURIComponent(to.id)}`;
+      return `/sessions/${encodeURIComponent(to.id)}${to.part ? `/${to.part}` : ""}`;
     case "admin":
       return `/admin/${to.page}`;
   }
@@ -88,8 +88,9 @@ function aimed(): { cursor: number } | null {
 }
 
 function read(path: string): Place {
-  const [first, second] = path.split("/").filter(Boolean);
-  if (first === "sessions") return second ? { view: "session", id: decodeURIComponent(second) } : { view: "sessions" };
+  const [first, second, third] = path.split("/").filter(Boolean);
+  if (first === "sessions" && second) return { view: "session", id: decodeURIComponent(second), ...(third === "changes" ? { part: third } : {}) };
+  if (first === "sessions") return { view: "sessions" };
   if (first === "admin") return { view: "admin", page: ADMIN.find((page) => page === second) ?? "projects" };
   return { view: "inbox" };
 }

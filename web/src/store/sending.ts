@@ -101,7 +101,7 @@ async function deliver(each: Unsent): Promise<Delivery> {
   // Saved before it is sent: a page that is closed in between sends it when it comes back. The same answer twice counts once.
   save([...unsent().filter((other) => other.ask !== ask), each]);
   try {
-    await post(`/api/asks/${encodeURIComponent(ask)}/answer`, { answer, digest });
+    await post(`/api/asks/${encodeURIComponent(ask)}/answer?texts=excerpt`, { answer, digest });
     drop(ask);
     const now = known.peek().asks.get(ask);
     mark(ask, now && isSettledFor(now) ? null : { state: "sent", answer });

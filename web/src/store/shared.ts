@@ -67,7 +67,7 @@ export class SharedFeed {
   private open(after: number): void {
     this.source?.close();
     this.watched = this.shown();
-    const source = new EventSource(`/api/feed?after=${after}${this.watched ? `&watch=${this.watched}` : ""}`);
+    const source = new EventSource(`/api/feed?texts=excerpt&after=${after}${this.watched ? `&watch=${this.watched}` : ""}`);
     this.source = source;
     this.delivered = after;
     source.onopen = () => this.receive({ type: "opened", after });

@@ -55,7 +55,7 @@ export function conversation(session: string): Conversation {
 async function load(session: string, talk: Talk): Promise<void> {
   talk.state.value = "loading";
   try {
-    const page = await get<Items>(`/api/sessions/${encodeURIComponent(session)}/items?limit=${FIRST}`);
+    const page = await get<Items>(`/api/sessions/${encodeURIComponent(session)}/items?texts=excerpt&limit=${FIRST}`);
     const items = page.items as unknown as Item[];
     const last = items.at(-1)?.cursor ?? 0;
     talk.items = [...items, ...[...talk.items, ...talk.early].filter((item) => item.cursor > last)];
@@ -89,13 +89,32 @@ export async function loadBackTo(session: string, cursor: number): Promise<boole
   }
 }
 
+/** An item with all of its texts: those in a conversation may be cut. */
+export async function fetchItem({ session, cursor }: { session: string | null; cursor: number }): Promise<Item | null> {
+  if (session === null) return null;
+  const page = await get<Items>(`/api/sessions/${encodeURIComponent(session)}/items?after=${cursor - 1}&limit=1`).catch(() => null);
+  const [item] = (page?.items ?? []) as unknown as Item[];
+  return item?.cursor === cursor ? item : null;
+}
+
+/** Whether files may have changed in the turn that ended with this item. */
+export function changedFiles({ session, cursor }: ItemOf<"turn.ended">): boolean {
+  const items = (session !== null && talks.get(session)?.items) || [];
+  for (let at = items.findLastIndex((each) => each.cursor === cursor) - 1; at >= 0; at -= 1) {
+    const item = items[at] as Item;
+    if (item.type === "turn.ended") return false;
+    if (item.type === "action.started" && (item.kind === "file_change" || item.kind === "command")) return true;
+  }
+  return false;
+}
+
 /** One more page of history, inserted at the top. */
 export async function loadOlder(session: string, limit = OLDER): Promise<void> {
   const talk = talks.get(session);
   if (!talk || talk.before === null || talk.older.value === "loading") return;
   talk.older.value = "loading";
   try {
-    const page = await get<Items>(`/api/sessions/${encodeURIComponent(session)}/items?limit=${limit}&before=${talk.before}`);
+    const page = await get<Items>(`/api/sessions/${encodeURIComponent(session)}/items?texts=excerpt&limit=${limit}&before=${talk.before}`);
     const items = page.items as unknown as Item[];
     takeHistory(items);
     talk.items = [...items, ...talk.items];

@@ -1,70 +1,12 @@
-/** A unified diff, read into rows: one column, or two side by side. Pure. */
-
-export type Row =
-  | { kind: "hunk"; text: string }
-  | { kind: "same"; old: number; new: number; text: string }
-  | { kind: "gone"; old: number; text: string }
-  | { kind: "added"; new: number; text: string };
-
-export type Pair = { hunk: string } | { left: Row | null; right: Row | null };
-
-const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
-
-export function readDiff(diff: string): Row[] {
-  const rows: Row[] = [];
-  let before = 1;
-  let after = 1;
-  const lines = diff.split("\n");
-  if (lines.at(-1) === "") lines.pop();
-  for (const line of lines) {
-    const hunk = HUNK.exec(line);
-    if (hunk) {
-      before = Number(hunk[1]);
-      after = Number(hunk[2]);
-      rows.push({ kind: "hunk", text: line });
-    } else if (line.startsWith("-")) rows.push({ kind: "gone", old: before++, text: line.slice(1) });
-    else if (line.startsWith("+")) rows.push({ kind: "added", new: after++, text: line.slice(1) });
-    else if (line.startsWith("\\")) rows.push({ kind: "hunk", text: line });
-    else rows.push({ kind: "same", old: before++, new: after++, text: line.slice(1) });
-  }
-  return rows;
-}
-
-/** Before on the left; after on the right. */
-export function pairUp(rows: readonly Row[]): Pair[] {
-  const pairs: Pair[] = [];
-  let gone: Row[] = [];
-  let added: Row[] = [];
-  const flush = () => {
-    for (let at = 0; at < Math.max(gone.length, added.length); at += 1) pairs.push({ left: gone[at] ?? null, right: added[at] ?? null });
-    gone = [];
-    added = [];
-  };
-  for (const row of rows) {
-    if (row.kind === "gone") gone.push(row);
-    else if (row.kind === "added") added.push(row);
-    else {
-      flush();
-      pairs.push(row.kind === "hunk" ? { hunk: row.text } : { left: row, right: row });
-    }
-  }
-  flush();
-  return pairs;
-}
-
-export function count(rows: readonly Row[]): { added: number; gone: number } {
-  return {
-    added: rows.filter((row) => row.kind === "added").length,
-    gone: rows.filter((row) => row.kind === "gone").length,
-  };
-}
+/** What changes from one text to another, by lines. Pure. */
+import type { Row } from "../diff/rows";
 
 /** Beyond this, lines are not compared one by one. */
 const MOST = 600;
 
-/** What changes from one text to the other. The position in the file is unknown. */
-export function compareTexts(before: string, after: string): Row[] {
-  const [a, b] = [linesOf(before), linesOf(after)];
+/** What changes from one text to the other. The position in the file is unknown. `whole`: a missing newline at the end counts. */
+export function compareTexts(before: string, after: string, whole = false): Row[] {
+  const [a, b] = [linesOf(before, whole), linesOf(after, whole)];
   let head = 0;
   while (head < a.length && head < b.length && a[head] === b[head]) head += 1;
   let tail = 0;
@@ -72,10 +14,12 @@ export function compareTexts(before: string, after: string): Row[] {
   const middle = compareLines(a.slice(head, a.length - tail), b.slice(head, b.length - tail));
   const rows: Row[] = [];
   let [old, fresh] = [1, 1];
-  const put = (kind: "same" | "gone" | "added", text: string) => {
+  const put = (kind: "same" | "gone" | "added", line: string) => {
+    const text = line.endsWith(OPEN) ? line.slice(0, -1) : line;
     if (kind === "same") rows.push({ kind, old: old++, new: fresh++, text });
     else if (kind === "gone") rows.push({ kind, old: old++, text });
     else rows.push({ kind, new: fresh++, text });
+    if (text !== line) rows.push({ kind: "end" });
   };
   a.slice(0, head).forEach((text) => put("same", text));
   middle.forEach(([kind, text]) => put(kind, text));
@@ -136,9 +80,13 @@ export function compareLines(a: readonly string[], b: readonly string[]): Step[]
   return [...steps, ...a.slice(row).map(gone), ...b.slice(column).map(added)];
 }
 
-function linesOf(text: string): string[] {
+/** Stands after a last line without a newline; no line contains one. */
+const OPEN = "\n";
+
+function linesOf(text: string, whole: boolean): string[] {
   if (text === "") return [];
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
+  else if (whole) lines.push(`${lines.pop()}${OPEN}`);
   return lines;
 }
