@@ -27,6 +27,7 @@ SQUEEZED = {
     "/api/login",
     "/api/projects",
     "/api/rules",
+    "/api/search",
     "/api/sessions",
     "/api/sessions/{id}/changes",
     "/api/sessions/{id}/items",
