@@ -114,16 +114,16 @@ async def side_by_side(page: Page) -> None:
     change = page.locator("main .action", has_text="service.py").filter(has_text="Changed")
     await unfold(change)
     await expect(change.locator(".count")).to_have_text("+2 −1")
-    await expect(change.locator("table.one .gone .line")).to_have_text("import json")
+    await expect(change.locator("table.unified tr.gone .line")).to_have_text("import json")
     await change.get_by_role("button", name="Side by side").click()
-    rows = change.locator("table.two tr")
+    rows = change.locator("table.split tr")
     await expect(rows.nth(0).locator(".line")).to_have_text(["import json", "import json as j"])
     await expect(rows.nth(1).locator(".line")).to_have_text(["import os"])
     await page.reload()  # the preferred layout is remembered
     await unfold(change)
-    await expect(change.locator("table.two")).to_be_visible()
+    await expect(change.locator("table.split")).to_be_visible()
     await change.get_by_role("button", name="Unified").click()
-    await expect(change.locator("table.one")).to_be_visible()
+    await expect(change.locator("table.unified")).to_be_visible()
 
 
 async def unfold(what: Locator) -> None:

@@ -269,7 +269,7 @@ async def test_an_answer_that_was_not_used_never_covers_the_composer(tmp_path: P
         await hub.ask(Permission("Bash", {"command": "make"}), session=there.id)
         page = await screen.open(hub.up, f"/sessions/{here.id}")
         refused = {"error": {"code": "conflict", "message": "Already answered by ana (web)."}}
-        await page.route("**/answer", lambda route: route.fulfill(status=409, json=refused))
+        await page.route("**/answer*", lambda route: route.fulfill(status=409, json=refused))
         await armed(page, "permission")
         with screen.trouble_expected():
             await page.locator(".drawer").get_by_role("button", name="Allow once").click()

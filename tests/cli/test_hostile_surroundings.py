@@ -39,6 +39,7 @@ WORDS: dict[str, list[list[str]]] = {
     "rm": [["rm", "s_1", "--yes"]],
     "prune": [["prune", "--yes"]],
     "show": [["show", "s_1"], ["show", "a_1"]],
+    "diff": [["diff", "s_1"]],
     "hub": [["hub", "status"], ["hub", "stop", "--yes"], ["hub", "restart", "--yes"], ["hub", "logs"]],
     "service": [["service", "uninstall", "--yes"]],
     "login": [["login", "http://127.0.0.1:1"]],

@@ -98,7 +98,7 @@ changes: st.SearchStrategy[Change] = st.one_of(
     st.builds(RevokeTrust, words),
     st.builds(SettleAsk, ask_ids, st.sampled_from([answered(), denied(), expired(), withdrawn()])),
     st.builds(RecordLate, ask_ids, st.sampled_from([answered(), denied()])),
-    st.builds(HoldAsk, ask_ids, words),
+    st.builds(HoldAsk, ask_ids, words, st.just(NOON)),
     st.builds(DeliverAsk, ask_ids, st.just(NOON)),
     st.builds(lambda key, session: QueueSay(a_say(key, session=session)), say_ids, session_ids),
     st.builds(TakeSay, say_ids, st.just(NOON)),

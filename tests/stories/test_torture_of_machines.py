@@ -573,7 +573,7 @@ def _comparable(content: Content) -> Content | None:
         case SessionStarted(run=run) if run > 1:
             return None  # the hub was killed before Claude was started
         case TurnEnded():
-            return replace(content, cost_usd=0, duration_ms=0, usage={})
+            return replace(content, cost_usd=0, duration_ms=0, usage={}, context=0)
         case SessionEnded():
             return replace(content, exit_code=None)
         case _:

@@ -1,7 +1,7 @@
 /** What is typed into the composer: completions, earlier messages and attached files. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commandsFor, completingAt, insert } from "../src/chat/completing";
+import { commandsFor, completingAt, insert, isTaken } from "../src/chat/completing";
 import { safeName, sizeOf, textOf, withFiles } from "../src/chat/files";
 import { historyOf, leavesText, step } from "../src/chat/recall";
 
@@ -34,6 +34,20 @@ test("commands that start with it come first, then those that have it, then desc
   );
   assert.equal(commandsFor(all, "").length, 4);
   assert.equal(commandsFor(all, "zzz").length, 0);
+});
+
+test("a command that was typed is sent as it is, even if others look like it", () => {
+  const typed = (text: string, value: string) => {
+    const found = completingAt(text, text.length);
+    assert.ok(found);
+    return isTaken(found, value);
+  };
+  assert.ok(typed("/comp", "compact"));
+  assert.ok(typed("/COMP", "compact"));
+  assert.ok(!typed("/compact", "compact"));
+  assert.ok(!typed("/cost", "usage"));
+  assert.ok(!typed("/compact", "recompact"));
+  assert.ok(typed("@app", "src/app.ts"));
 });
 
 const put = (text: string, value: string) => {

@@ -10,7 +10,8 @@ import click
 
 from handraise.cli import completion
 from handraise.cli.client import HubClient, HubError
-from handraise.cli.places import json_option, state_folder, state_option
+from handraise.cli.finding import session_named
+from handraise.cli.places import json_option, on_hub
 from handraise.cli.table import harmless, in_colours
 
 _PART = 5_000
@@ -31,9 +32,9 @@ _NO_REVIEW = {
 @click.argument("session", shell_complete=completion.sessions)
 @click.argument("paths", nargs=-1)
 @click.option("--stat", is_flag=True, help="Only list the files.")
-@state_option
+@on_hub
 @json_option
-def diff(session: str, paths: tuple[str, ...], stat: bool, state: str | None, as_json: bool) -> None:
+def diff(session: str, paths: tuple[str, ...], stat: bool, client: HubClient, as_json: bool) -> None:
     """Show what a session changed in its working tree since it started.
 
     With PATHS, only these files, relative to the session's directory. With --json, prints one file per line.
@@ -43,8 +44,7 @@ def diff(session: str, paths: tuple[str, ...], stat: bool, state: str | None, as
     handraise diff s_… --stat
     handraise diff s_… src/app.py | less
     """
-    client = HubClient(state_folder(state))
-    root = f"/api/sessions/{quote(session, safe='')}/changes"
+    root = f"/api/sessions/{quote(session_named(client, session)['id'], safe='')}/changes"
     found = client.get(root)
     if found["source"] != "git":
         raise HubError(409, "refused", _NO_REVIEW[found["source"]])

@@ -42,6 +42,11 @@ export function commandsFor(commands: readonly SlashCommand[], typed: string): S
     .map(([, command]) => command);
 }
 
+/** Whether Enter takes the first choice. A command that was typed is sent as it is, even if others look like it. */
+export function isTaken({ kind, typed }: Completing, value: string): boolean {
+  return kind === "file" || (value !== typed && value.toLowerCase().startsWith(typed.toLowerCase()));
+}
+
 /** The text with a choice inserted, and where the caret is then. A directory is continued; a file is done. */
 export function insert(text: string, { from, to, kind }: Completing, value: string): [string, number] {
   const rest = text.slice(to);

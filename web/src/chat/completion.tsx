@@ -3,7 +3,7 @@ import { useComputed, useSignal } from "@preact/signals";
 import type { ComponentChildren, FunctionComponent, RefObject } from "preact";
 import { useEffect, useId } from "preact/hooks";
 import type { Session } from "../feed/model";
-import { completingAt, insert, type Completing } from "./completing";
+import { completingAt, insert, isTaken, type Completing } from "./completing";
 import type { Offer } from "./Completions";
 
 type List = FunctionComponent<Parameters<typeof import("./Completions").default>[0]>;
@@ -56,7 +56,10 @@ export function useCompletion(session: Session, field: RefObject<HTMLTextAreaEle
   const List = loaded.value?.List;
   return {
     list: completing.value && List && <List id={id} session={session.id} completing={completing.value} active={active} offer={offer} pick={pick} />,
-    press: (event) => completing.peek() !== null && act(event.key, event, { active, offer: offer.peek(), pick, close }),
+    press: (event) => {
+      const at = completing.peek();
+      return at !== null && act(event.key, event, { at, active, offer: offer.peek(), pick, close });
+    },
     typed: look,
     attributes: {
       onClick: look,
@@ -70,13 +73,14 @@ export function useCompletion(session: Session, field: RefObject<HTMLTextAreaEle
 }
 
 interface Acts {
+  at: Completing;
   active: { value: number };
   offer: Offer;
   pick: (value: string) => void;
   close: () => void;
 }
 
-function act(key: string, event: KeyboardEvent, { active, offer: { options }, pick, close }: Acts): boolean {
+function act(key: string, event: KeyboardEvent, { at, active, offer: { options }, pick, close }: Acts): boolean {
   const chosen = options[active.value];
   const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
   if (!plain) return false;
@@ -84,7 +88,10 @@ function act(key: string, event: KeyboardEvent, { active, offer: { options }, pi
   else if (!chosen) return false;
   else if (key === "ArrowDown") active.value = (active.value + 1) % options.length;
   else if (key === "ArrowUp") active.value = (active.value - 1 + options.length) % options.length;
-  else if (key === "Enter" || key === "Tab") pick(chosen.value);
+  else if (key === "Enter" && active.value === 0 && !isTaken(at, chosen.value)) {
+    close();
+    return false;
+  } else if (key === "Enter" || key === "Tab") pick(chosen.value);
   else return false;
   event.preventDefault();
   return true;
