@@ -173,12 +173,15 @@ async def until_phase(desk: Desk, session: str, phase: str) -> Session:
     raise AssertionError("the feed ended")
 
 
-async def until_dialog(desk: Desk, session: str, *, up: bool = True) -> Session:
-    """The session once a dialog waits that only its terminal can answer, or none does."""
+async def until_dialog(desk: Desk, session: str, *, up: bool = True, about: str = "") -> Session:
+    """The session once a dialog waits that only its terminal can answer, or none does.
+
+    `about`: what it must name. Claude Code writes its transcript a little after the screen.
+    """
     async with asyncio.timeout(DEADLINE), desk.follow(0, session) as follower:
         async for _ in follower:
             found = (await desk.session(session)).session
-            if bool(found.dialog) is up:
+            if bool(found.dialog) is up and about in found.dialog:
                 return found
     raise AssertionError("the feed ended")
 

@@ -235,7 +235,7 @@ async def test_a_hub_that_is_killed_leaves_the_dialog_and_the_next_hub_says_wher
                     # The next hub finds what still waits, and where, without another request of Claude's.
                     assert asked.session is not None
                     there = f"Answer in the terminal on {gethostname()}: $ touch {work}/kept && cat {work}/gate"
-                    found = await until_dialog(after, asked.session)
+                    found = await until_dialog(after, asked.session, about="touch")
                     assert (found.dialog, found.phase) == (there, "working")
                     assert "needs you" in (await command(environ, "ps"))[1]
                     assert (await command(environ, "inbox"))[1].startswith(f"✋ {there} (")

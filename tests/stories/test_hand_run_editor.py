@@ -173,7 +173,7 @@ async def test_a_hub_that_hangs_or_is_killed_or_away_delays_nothing_in_an_editor
                     assert reason(settled) == "the connection to the editor ended; answer it there"
                     assert dialog.is_open
                     assert asked.session is not None
-                    found = await until_dialog(after, asked.session)
+                    found = await until_dialog(after, asked.session, about="touch")
                     assert found.dialog == f"Answer in the editor on {gethostname()}: $ touch {work}/kept"
                     dialog.allow()
                     await editor.until_done()
