@@ -30,7 +30,8 @@ test: $(READY) $(PAGE)  ## run all tests, with the real CLI and a real browser
 slowest: $(READY) $(PAGE)  ## run the Python tests and list the 20 slowest
 	@$(BIN)/python dev/test --slowest -n $(JOBS)
 
-check: lint types test  ## run format, lint, types and tests, as CI does
+check: $(READY) $(PAGE)  ## run format, lint, types and tests, as CI does
+	@$(MAKE) --no-print-directory -j2 lint types test
 
 lint: $(READY)
 	@$(BIN)/ruff format --check .

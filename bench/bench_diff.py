@@ -5,25 +5,21 @@ needs for a press and a frame; and one that adds all of the lines, as a page wit
 """
 
 import asyncio
-import shutil
 import statistics
 import sys
-import tempfile
 from datetime import UTC, datetime
-from importlib.resources import files
-from pathlib import Path
 
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Page
 
+from browsers import can_measure, hub_and_page
 from handraise.model.actors import TheHub
 from handraise.model.asks import Ask, Origin, Permission
 from handraise.policy.diff import diff_of
-from handraise.serving.serve import RunningHub, ServeConfig, serving
+from handraise.serving.serve import RunningHub
 from handraise.store.changes import OpenAsk
 
 LINES, ROUNDS = 100_000, 15
 TARGET_MS = 100
-BUILT = Path(str(files("handraise.api"))) / "page"
 # Presses a button, and waits until what that changed was painted: a frame, and the task after it.
 _PRESS = """(selector) => new Promise((done) => {
   const button = document.querySelector(selector);
@@ -50,17 +46,9 @@ def content() -> str:
 
 
 async def main() -> None:
-    program = next((found for name in ("chromium", "google-chrome") if (found := shutil.which(name))), None)
-    if program is None or not (BUILT / "index.html").is_file():
-        print("diff: needs Chromium (dev/browser) and the built page (make page)")
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        service = ServeConfig(Path(folder) / "state", Path("/bin/false"), {}, port=0)
-        async with serving(service) as up, async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-            page = await browser.new_page(viewport={"width": 1280, "height": 800}, bypass_csp=True)
+    if can_measure("diff"):
+        async with hub_and_page() as (up, page):
             await measure(up, page)
-            await browser.close()
 
 
 async def measure(up: RunningHub, page: Page) -> None:

@@ -3,12 +3,17 @@
 import gc
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from handraise import texts
+
+# Otherwise each worker rewrites each test, and each program that a test starts compiles its modules again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 pytest_plugins = ["limits", "postgres.fixtures"]
 
@@ -54,8 +59,13 @@ COSTLY = (
     "surfaces",
     "claude",
     "desk",
+    "hub",
+    "store",
+    "test_names.py",
+    "test_import_table.py",
+    "texts",
 )
-"""Folders whose files start real programs, slowest first: started early, so that nothing waits for them at the end."""
+"""Folders and files that take long, slowest first: started early, so that nothing waits for them at the end."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -60,6 +60,7 @@ PURE_STATIONS = {"model", "wire", "policy", "present"}
 IMPURE = {
     "session": {
         "runner",
+        "starting",
         "supervisor",
         "pool",
         "writers",

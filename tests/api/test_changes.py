@@ -19,8 +19,11 @@ def repository(top: Path) -> Path:
 
 async def test_changes_are_listed_and_shown_in_parts(tmp_path: Path) -> None:
     top = repository(tmp_path / "work")
-    async with served(tmp_path / "hub") as hub, hub.client("viewer") as client:
+    async with served(tmp_path / "hub") as hub, hub.client("approver") as client, hub.client("viewer") as viewer:
         session = (await hub.session(directory=str(top))).id
+        # They would show what no conversation does.
+        assert (await viewer.get(f"/api/sessions/{session}/changes")).status_code == 403
+        assert (await viewer.get(f"/api/sessions/{session}/changes/file?path=a.py")).status_code == 403
         empty = (await client.get(f"/api/sessions/{session}/changes")).json()
         assert (empty["source"], empty["files"], empty["since_start"]) == ("git", [], False)
         assert len(empty["commit"]) == 40
@@ -81,15 +84,9 @@ async def test_a_file_is_reverted_by_an_admin_only_and_that_is_recorded(tmp_path
         assert items[-1]["text"] == "a admin reverted a.py."
 
 
-async def test_without_a_repository_or_on_another_machine_nothing_is_listed(tmp_path: Path) -> None:
+async def test_without_a_repository_nothing_is_listed(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     async with served(tmp_path / "hub") as hub, hub.client("admin") as client:
         plain = (await hub.session(directory=str(tmp_path / "plain"))).id
         assert (await client.get(f"/api/sessions/{plain}/changes")).json()["source"] == "none"
-        away = (await hub.session(directory=str(repository(tmp_path / "work")), machine="m_other")).id
-        found = (await client.get(f"/api/sessions/{away}/changes")).json()
-        assert (found["source"], found["machine"], found["files"]) == ("elsewhere", "m_other", [])
-        assert (await client.get(f"/api/sessions/{away}/changes/file", params={"path": "a.py"})).status_code == 404
-        wanted = {"path": "a.py", "digest": "x"}
-        assert (await client.post(f"/api/sessions/{away}/changes/revert", json=wanted)).status_code == 409
         assert (await client.get("/api/sessions/s_none/changes")).status_code == 404

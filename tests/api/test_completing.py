@@ -46,17 +46,30 @@ async def test_a_directory_that_became_a_link_is_refused_with_a_sentence(tmp_pat
         assert "any more" in error_of(refused)["message"]
 
 
-async def test_files_on_another_machine_are_refused_and_its_commands_are_known(tmp_path: Path) -> None:
+async def test_files_of_a_directory_are_found_before_there_is_a_session(tmp_path: Path) -> None:
+    (tmp_path / "shop" / "src").mkdir(parents=True)
+    (tmp_path / "shop" / "src" / "app.py").write_text("x")
+    (tmp_path / "secret.txt").write_text("x")
+    async with served(tmp_path) as hub, hub.client("admin") as client:
+        where = {"path": str(tmp_path / "shop")}
+        found = await client.get("/api/directories/files", params={**where, "q": "app"})
+        assert found.json() == {"files": ["src/app.py"], "complete": True}
+        for outside in ("../secret", str(tmp_path / "secret.txt")):
+            found = await client.get("/api/directories/files", params={**where, "q": outside})
+            assert found.json()["files"] == []
+
+
+async def test_commands_of_a_session_on_another_machine_are_known(tmp_path: Path) -> None:
     async with two_hubs(tmp_path) as (one, two), one.client("approver") as client:
         session = replace(await two.session(directory=str(tmp_path)), machine=two.up.hub.store.machine)
         await two.up.hub.store.apply([SaveSession(session)])
         await learn(two, str(tmp_path))
-        refused = await client.get(f"/api/sessions/{session.id}/files")
-        offered = (await client.get("/api/abilities", params={"session": session.id})).json()
-
-        assert refused.status_code == 409
-        assert "another machine" in error_of(refused)["message"]
-        assert [each["name"] for each in offered["commands"]] == ["compact"]
+        there = {"directory": str(tmp_path), "machine": two.up.hub.machine.id}
+        for query in ({"session": session.id}, there):
+            offered = (await client.get("/api/abilities", params=query)).json()
+            assert [each["name"] for each in offered["commands"]] == ["compact"]
+        here = (await client.get("/api/abilities", params={"directory": str(tmp_path)})).json()
+        assert here["commands"] == []
 
 
 async def test_commands_belong_to_a_directory_and_models_to_all(tmp_path: Path) -> None:
@@ -99,6 +112,7 @@ async def test_directories_are_for_admins_and_the_hubs_own_are_for_nobody(tmp_pa
         }
         assert (await client.get("/api/directories")).status_code == 200
         assert (await approver.get("/api/directories", params={"path": root})).status_code == 403
+        assert (await approver.get("/api/directories/files", params={"path": root})).status_code == 403
         for path, status in {
             f"{root}/../..": 422,
             "relative": 422,
@@ -107,6 +121,7 @@ async def test_directories_are_for_admins_and_the_hubs_own_are_for_nobody(tmp_pa
             f"{hub.state}/sessions": 409,
             "/\0": 422,
         }.items():
+            assert (await client.get("/api/directories/files", params={"path": path})).status_code == status
             refused = await client.get("/api/directories", params={"path": path})
             assert refused.status_code == status, path
             assert error_of(refused)["message"]

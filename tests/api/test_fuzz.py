@@ -11,11 +11,8 @@ from typing import Any
 
 import pytest
 import requests
-import schemathesis
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis.errors import Unsatisfiable
-from schemathesis import checks
-from schemathesis.generation import GenerationMode
 
 from api.served import served
 
@@ -56,6 +53,9 @@ def reached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reached]:
 
 @pytest.mark.parametrize("examples", [2, pytest.param(40, marks=[pytest.mark.torture, pytest.mark.limit(900)])])
 def test_no_request_that_the_document_describes_or_forbids_is_a_fault(reached: Reached, examples: int) -> None:
+    import schemathesis  # takes longer than many tests, and every worker imports this file
+    from schemathesis.generation import GenerationMode
+
     schema = schemathesis.openapi.from_dict(reached.document)
     schema.config.generation.update(modes=[GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
     tried = 0
@@ -70,7 +70,9 @@ def test_no_request_that_the_document_describes_or_forbids_is_a_fault(reached: R
     assert tried > 75 * examples
 
 
-def _try(operation: Any, mode: GenerationMode, base: str, session: requests.Session, examples: int) -> int:
+def _try(operation: Any, mode: Any, base: str, session: requests.Session, examples: int) -> int:
+    from schemathesis import checks
+
     cases = operation.as_strategy(generation_mode=mode)
     tried = []
 

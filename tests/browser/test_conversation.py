@@ -2,14 +2,18 @@
 IDs, pictures, dangers, commands with their replies, and a search that leads back to each."""
 
 from base64 import b64decode
+from datetime import UTC, datetime
 from pathlib import Path
 
 from playwright.async_api import Locator, Page, expect
 
+from api.served import served
 from browser.home import home
-from browser.window import armed, needs_browser, window
+from browser.window import PAGE, armed, needs_browser, window
 from handraise.demo.pieces import Script, agent, say, use
 from handraise.demo.request import Conversation
+from handraise.model.items import ActionEnded, ActionStarted
+from handraise.store.changes import PublishItems
 
 pytestmark = needs_browser
 
@@ -123,3 +127,27 @@ async def everything_is_found_again(page: Page, main: Locator) -> None:
     await expect(dialog.locator(".found a").first).to_contain_text("Change the greeting.")
     await page.keyboard.press("Escape")
     await page.locator("#search").fill("")
+
+
+async def test_an_output_of_100_000_lines_unfolds_in_windows(tmp_path: Path) -> None:
+    output = "\n".join(f"line {number} ok" for number in range(100_000))
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        session = await hub.session(phase="working")
+        started = ActionStarted("t", "command", "make", "Bash", {"command": "make"})
+        ended = ActionEnded("t", "command", "make", True, output)
+        now = datetime.now(UTC)
+        await hub.up.hub.store.apply([PublishItems(session.id, now, each) for each in (started, ended)])
+        page = await screen.open(hub.up, f"/sessions/{session.id}")
+        await page.locator(".action summary").first.click()
+        more = page.get_by_role("button", name="more lines")
+        await more.last.click()
+        text = page.locator(".long-text")
+        await expect(text).to_contain_text("line 90 ok")
+        # What is far away takes its room, and is not drawn.
+        assert await text.evaluate("(each) => each.scrollHeight") > 1_500_000
+        assert await text.evaluate("(each) => each.textContent.length") < 20_000
+        await text.evaluate("(each) => (each.scrollTop = each.scrollHeight)")
+        await expect(text).to_contain_text("line 99999 ok")
+        assert await text.evaluate("(each) => each.textContent.length") < 40_000
+        await text.evaluate("(each) => (each.scrollTop = each.scrollHeight / 2)")
+        await expect(text).to_contain_text("line 50000 ok")

@@ -28,6 +28,7 @@ async def test_a_denied_call_says_why_and_takes_two_presses_to_allow(tmp_path: P
 
         denied = page.locator(".denied")
         await expect(denied).to_contain_text("Auto mode's check denied this: It sends <b>data</b> away.")
+        await expect(denied.locator(".danger-sign")).to_contain_text("Characters that reverse text")
         await expect(denied.locator(".machine")).to_contain_text("⟨U+202E⟩txt")
         await denied.get_by_role("button", name="Allow it…").click()
         assert not (at.work / "sent").exists()

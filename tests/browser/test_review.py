@@ -94,16 +94,23 @@ async def test_changes_are_reviewed_commented_on_and_reverted(tmp_path: Path) ->
         entries = await up.hub.desk.audit(what="file reverted")
         assert [entry.detail["name"] for entry in entries] == ["src/greet.py"]
 
-        # Those who may only look see the same, and no way to change it. On a phone, nothing is sideways.
+        # Those who may answer see the same, and no way to revert it. On a phone, nothing is sideways.
         guest = await screen.stranger(up, viewport=PHONE)
-        await log_in(guest, up, role="viewer")
+        await log_in(guest, up, role="approver")
         await guest.goto(f"/sessions/{session.id}/changes")
         await expect(guest.locator(".review-file tr.added").first).to_be_visible()
         await expect(guest.get_by_role("button", name="Revert")).to_have_count(0)
-        await expect(guest.locator(".line-pick")).to_have_count(0)
         assert await guest.evaluate("document.querySelector('.review').scrollWidth <= innerWidth")
 
-        # Without a repository, the conversation's own edits are shown; the files of another machine are there.
+        # Those who may only look at conversations don't see files.
+        looker = await screen.stranger(up)
+        await log_in(looker, up, role="viewer")
+        with screen.trouble_expected():
+            await looker.goto(f"/sessions/{session.id}/changes")
+            await expect(looker.get_by_role("alert")).to_have_text("Requires the approver role (you are a viewer).")
+        await expect(looker.locator(".review-link")).to_have_count(0)
+
+        # Without a repository, the conversation's own edits are shown; a machine that is away is named.
         subprocess.run(
             ["rm", "-rf", str(at.work / ".git"), str(tmp_path / "state/sessions" / session.id / "start.json")],
             check=True,
@@ -113,5 +120,6 @@ async def test_changes_are_reviewed_commented_on_and_reverted(tmp_path: Path) ->
         await expect(page.locator(".review-file")).to_have_count(3)
         away = replace(session, id="s_away", machine="m_away", phase="ended")
         await up.hub.store.apply([SaveSession(away)])
-        await page.goto(f"{up.base}/sessions/s_away/changes")
-        await expect(page.locator(".review")).to_contain_text("These files are on m_away.")
+        with screen.trouble_expected():
+            await page.goto(f"{up.base}/sessions/s_away/changes")
+            await expect(page.locator(".review")).to_contain_text("Machine `m_away` is away.")

@@ -44,7 +44,7 @@ async def test_limits_and_sub_agents_are_shown_and_an_unsafe_claude_is_named(tmp
         await up.hub.store.apply(records.changed(replace(idle, usage=limits)))
         await expect(page.locator(".session-usage")).to_have_text("5-hour limit: 42% used, resets in 2 h")
 
-        up.hub.pool.versions.latest = "2.1.197"
+        up.hub.pool.starter.versions.latest = "2.1.197"
         await page.reload()
         await expect(page.locator(".session-usage")).to_have_text("5-hour limit: 42% used, resets in 2 h")
         await expect(page.locator(".never-asks").first).to_contain_text("Claude Code 2.1.197 is unsafe")

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 from playwright.async_api import ViewportSize, expect
 
-from api.served import served
+from api.served import WHICH, served
 from browser.showroom import BYPASS, Showroom
 from browser.talk import LONG
-from browser.window import PAGE, needs_browser, window
+from browser.window import PAGE, PAINTED, needs_browser, window
+from handraise.model.asks import Permission
 
 pytestmark = needs_browser
 
@@ -33,6 +34,44 @@ TOO_WIDE = """
       .map((each) => `${each.tagName}.${each.className}`).slice(0, 8);
   }
 """
+
+
+# The controls and fields that are in view, but have something else in front of them.
+COVERED = """
+  () => {
+    const frame = document.querySelector(".history").getBoundingClientRect();
+    return [...document.querySelectorAll(".history :is(button, input, textarea, select)")]
+      .map((each) => [each, each.getBoundingClientRect()])
+      .map(([each, { left, top, width, height }]) => [each, left + width / 2, top + height / 2])
+      .filter(([, , y]) => y > frame.top && y < frame.bottom)
+      .filter(([each, x, y]) => !each.contains(document.elementFromPoint(x, y)) && each.checkVisibility())
+      .map(([each]) => each.textContent);
+  }
+"""
+
+
+async def test_the_way_to_the_end_covers_no_control_of_a_card(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        session = await hub.session(phase="working")
+        await hub.publish(*(f"Paragraph {number}. " * 9 for number in range(12)), session=session.id)
+        await hub.ask(Permission("Bash", {"command": "npm test"}), session=session.id)
+        await hub.ask(WHICH, session=session.id)
+        page = await screen.open(hub.up, f"/sessions/{session.id}", viewport=SMALL, has_touch=True, is_mobile=True)
+        await expect(page.locator(".card.question")).to_be_visible()
+        frame, pill = page.locator(".history"), page.locator(".pill")
+        seen = 0
+        for step in range(0, 1200, 60):
+            await frame.evaluate(
+                "(each, step) => (each.scrollTop = each.scrollHeight - each.clientHeight - step)", step
+            )
+            await page.evaluate(PAINTED)
+            assert await page.evaluate(COVERED) == [], step
+            seen += await pill.count()
+        assert seen > 10
+        await expect(pill).to_have_text("Claude needs you")
+        await pill.click()
+        await expect(pill).to_have_count(0)
+        assert await frame.evaluate("(each) => each.scrollHeight - each.scrollTop - each.clientHeight") < 2
 
 
 @pytest.mark.limit(300)

@@ -8,6 +8,7 @@ from playwright.async_api import Page, expect
 
 from api.hubs import two_hubs, wanted_by
 from api.served import Served, served
+from api.test_changes import repository
 from browser.window import PAGE, needs_browser, window
 from handraise.model.items import Preview
 from handraise.model.sessions import Session
@@ -76,3 +77,36 @@ async def test_a_page_of_a_hub_alone_declares_nothing(tmp_path: Path) -> None:
         await expect(page.locator(".connection.live").first).to_be_attached()
         await expect(page.locator("main.chat")).to_be_visible()
         assert [each for each in streams if "watch" in each] == []
+
+
+async def test_files_of_another_machine_are_reviewed_completed_and_browsed(tmp_path: Path) -> None:
+    top = repository(tmp_path / "work")
+    (top / "a.py").write_text("one\nprint('<b>two</b>')\n")
+    (top / "a space.md").write_text("new\n")
+    async with two_hubs(tmp_path, page=PAGE) as (one, two), window() as screen:
+        machine = two.up.hub.machine
+        session = await two.session(phase="idle", directory=str(top), machine=machine.id)
+        page = await screen.open(one.up, f"/sessions/{session.id}")
+
+        await page.locator("#say").press_sequentially("Look at @a.")
+        await expect(page.get_by_role("option")).to_have_text(["a.py", "a space.md"])
+        await page.locator("#say").fill("")
+
+        await page.goto(f"{one.up.base}/sessions/{session.id}/changes")
+        file = page.locator(".review-file", has=page.locator("code", has_text="a.py"))
+        await expect(file.locator("tr.added")).to_have_count(1)
+        await expect(file.locator("tr.added td.line")).to_have_text("print('<b>two</b>')")
+        await file.get_by_role("button", name="Revert").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Revert").click()
+        await expect(page.locator(".review-files li")).to_have_count(1)
+        assert (top / "a.py").read_text() == "one\n"
+
+        await page.goto(f"{one.up.base}/admin/projects")
+        form = page.locator("form.panel")
+        await form.get_by_role("combobox", name="Machine").select_option(machine.id)
+        await form.get_by_role("combobox", name="Directory").fill(f"{tmp_path.resolve()}/")
+        await expect(form.get_by_role("option", name="work Git repository")).to_be_visible()
+        # What is hidden there isn't what is hidden here.
+        with screen.trouble_expected():
+            await form.get_by_role("combobox", name="Directory").fill(f"{two.state}/")
+            await expect(form.locator(".completions")).to_contain_text("belongs to the hub")

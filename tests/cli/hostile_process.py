@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from handraise.cli import entry
-from handraise.cli.main import COMMANDS
+from handraise.cli.commands import COMMANDS
 
 _SECONDS = 30
 Tried = list[tuple[dict[str, Any], int, str, str]]

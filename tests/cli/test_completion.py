@@ -73,7 +73,7 @@ async def test_commands_sessions_and_asks_are_completed_no_title_does_harm_and_w
             terminal.type(CTRL_U, "handraise stop s_", TAB)
             await terminal.until("s_0_x", "s_1_x")
             if shell != "bash":
-                await terminal.until("working: 0 Fix, it: �]0;pwned�")
+                await terminal.until("working: 0 Fix, it: ⟨U+001B⟩]0;pwned")
             assert "pwned" not in " ".join(terminal.emulator.titles)
             assert b"\x1b]0;pwned" not in terminal.raw
 

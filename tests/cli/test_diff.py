@@ -59,7 +59,7 @@ async def test_what_cannot_be_shown_is_a_sentence_and_a_code(tmp_path: Path) -> 
         assert (plain.exit_code, plain.output) == (4, "handraise: This session's directory isn't a Git repository.\n")
         away = await typed(hub, (await hub.session(machine="m_away")).id)
         assert away.exit_code == 4
-        assert "another machine" in away.output
+        assert "Machine `m_away` is away." in away.output
         known = (await hub.session(directory=str(repository(tmp_path / "work")))).id
         missing = await typed(hub, known, "none.py")
         assert missing.exit_code == 2

@@ -54,7 +54,7 @@ async def test_a_session_is_named_by_a_prefix_or_its_title_and_several_matches_a
         several = await typed(hub, "stop", "s_abc")
         assert several.exit_code == 2
         assert "'s_abc' matches 2 sessions" in several.output
-        assert "s_abc2222222222222  Fix the �[31mdocs" in several.output
+        assert "s_abc2222222222222  Fix the ⟨U+001B⟩[31mdocs" in several.output
         for name in ("a", "1", "s_", "", "s_nothing", "../s_abc1111111111111"):
             none = await typed(hub, "stop", name)
             assert none.exit_code in (1, 2), (name, none.output)
@@ -132,18 +132,18 @@ async def test_sessions_are_filtered_and_formatted(tmp_path: Path) -> None:
         assert (await typed(hub, "ps", "-q", "--search", "elsewh")).output == "s_2222\n"
         assert (await typed(hub, "ps", "-q", "-n", "1")).output in ("s_1111\n", "s_2222\n")
         shown = (await typed(hub, "ps", "--running", "--format", r"{id}\t{state}|{open_asks}|{title}")).output
-        assert shown == "s_1111\tneeds you|1|One �[2J\n"
+        assert shown == "s_1111\tneeds you|1|One ⟨U+001B⟩[2J\n"
         wrong = await typed(hub, "ps", "--format", "{nothing}")
         assert (wrong.exit_code, "There is no field {nothing}. Use one of: changed_at" in wrong.output) == (2, True)
         assert "No session matches" in (await typed(hub, "ps", "--search", "xxx")).output
         assert "There is no project" in (await typed(hub, "ps", "--project", "xxx")).output
         assert (await typed(hub, "ps", "--quiet", "--json")).exit_code == 2
         narrow = (await typed(hub, "ps", "--narrow")).output.splitlines()
-        assert narrow == ["s_1111  needs you  One �[2J", "s_2222  ended      Two"]
+        assert narrow == ["s_1111  needs you  One ⟨U+001B⟩[2J", "s_2222  ended      Two"]
 
 
 def test_a_field_never_ends_a_line() -> None:
-    assert formatted(r"{a}\n{b}\\{c}", {"a": "x\ny", "b": None, "c": {"d": 1}}) == 'x�y\n\\{"d": 1}'
+    assert formatted(r"{a}\n{b}\\{c}", {"a": "x\ny", "b": None, "c": {"d": 1}}) == 'x⟨U+000A⟩y\n\\{"d": 1}'
 
 
 async def test_answers_come_from_stdin_files_and_numbers(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from cli.hostile_process import HostileStage, stage
-from handraise.cli.main import COMMANDS
+from handraise.cli.commands import COMMANDS
 
 WORDS: dict[str, list[list[str]]] = {
-    "run": [["run", "hi"], ["run", "--json", "hi"], ["run", "--resume", "s_1"]],
+    "run": [["run", "hi"], ["run", "--json", "hi"], ["run", "--resume", "s_1", "hi"]],
     "attach": [["attach", "s_1"]],
     "inbox": [["inbox"], ["inbox", "--json"]],
     "ps": [["ps"], ["ps", "--json"]],
@@ -40,6 +40,7 @@ WORDS: dict[str, list[list[str]]] = {
     "prune": [["prune", "--yes"]],
     "show": [["show", "s_1"], ["show", "a_1"]],
     "diff": [["diff", "s_1"]],
+    "search": [["search", "hi"], ["search", "--session", "s_1", "hi"]],
     "hub": [["hub", "status"], ["hub", "stop", "--yes"], ["hub", "restart", "--yes"], ["hub", "logs"]],
     "service": [["service", "uninstall", "--yes"]],
     "login": [["login", "http://127.0.0.1:1"]],

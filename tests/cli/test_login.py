@@ -10,7 +10,9 @@ from click.testing import CliRunner, Result
 
 from api.served import served
 from client.odd_server import odd_server, responding
-from handraise.cli.main import COMMANDS, main
+from handraise.cli.commands import COMMANDS
+from handraise.cli.login import is_readable_on_the_way
+from handraise.cli.main import main
 from handraise.client.logins import HubChoice, LoginsUnfit, choose_hub, logins_file, read_logins
 from handraise.model.asks import Permission
 
@@ -46,6 +48,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 async def typed(*words: str, stdin: str | None = None) -> Result:
     return await asyncio.to_thread(CliRunner().invoke, main, words, stdin)
+
+
+def test_only_this_very_machine_needs_no_https() -> None:
+    nearby = ("http://127.0.0.1:4190", "http://localhost", "http://[::1]:4190", "https://hub.example")
+    elsewhere = (
+        "http://hub.example",
+        "http://127.0.0.1.hub.example",
+        "http://localhost.example",
+        "http://localhost@hub",
+    )
+    assert not any(map(is_readable_on_the_way, nearby))
+    assert all(map(is_readable_on_the_way, elsewhere))
 
 
 def test_every_command_that_talks_to_a_hub_takes_its_address() -> None:

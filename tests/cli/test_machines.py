@@ -195,15 +195,18 @@ async def test_a_session_is_started_on_a_machine_by_name_or_on_any(tmp_path: Pat
         code, output = await _run_detached(service.state, "server")
         assert code == 0, output
         assert (await desk.session(output.split()[-1])).session.machine == server.machine
-        code, output = await _run_detached(service.state, "any")
+        code, output = await _run_detached(service.state, "any", "--json")
         assert code == 0, output
+        (session,) = json.loads(output).values()
+        assert json.loads(output) == {"session": session}
+        assert (await desk.session(session)).session.id == session
         code, output = await _run_detached(service.state, "nowhere")
         assert (code != 0, "nowhere" in output) == (True, True), output
 
 
-async def _run_detached(state: Path, machine: str) -> tuple[int | None, str]:
+async def _run_detached(state: Path, machine: str, *more: str) -> tuple[int | None, str]:
     """The real command: it looks whether something comes through a pipe."""
-    words = ("run", "go", "--detach", "--project", "app", "--machine", machine, "--state", str(state))
+    words = ("run", "go", "--detach", "--project", "app", "--machine", machine, "--state", str(state), *more)
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "handraise", *words), stdin=DEVNULL, stdout=PIPE, stderr=STDOUT
     )

@@ -4,14 +4,44 @@ import asyncio
 from pathlib import Path
 
 from click.testing import CliRunner, Result
+from msgspec.structs import replace
 
+from api.hubs import two_hubs
 from api.served import Served, error_of, served
 from handraise.cli.main import main
 from handraise.model.asks import Permission
+from handraise.model.items import SessionRemoved
+from handraise.store.changes import SaveSession
 
 
 async def typed(hub: Served, *words: str) -> Result:
     return await asyncio.to_thread(CliRunner().invoke, main, [*words, "--state", str(hub.state)])
+
+
+async def test_sessions_of_another_machine_are_removed_from_here(tmp_path: Path) -> None:
+    async with two_hubs(tmp_path) as (one, two):
+        machine = two.up.hub.machine
+        ended, old = await two.session(machine=machine.id), await two.session(machine=machine.id)
+        runs = await two.session(phase="idle", machine=machine.id)
+        await one.up.hub.store.apply([SaveSession(replace(old, id="s_gone", machine="m_gone"))])
+        journal = two.state / "sessions" / ended.id / "1"
+        journal.mkdir(parents=True)
+
+        assert (await typed(one, "rm", ended.id, "--yes")).output == "Removed 1 session.\n"
+        assert not journal.parent.exists()
+        assert await two.up.hub.store.session(ended.id) is None
+        assert await two.up.hub.store.instructions() == []
+        async with one.client("admin") as client, one.client("approver") as approver:
+            refused = await client.delete(f"/api/sessions/{runs.id}")
+            assert (refused.status_code, error_of(refused)["code"]) == (409, "refused")
+            assert (await approver.delete(f"/api/sessions/{old.id}")).status_code == 403
+            away = await client.delete("/api/sessions/s_gone")
+            assert (away.status_code, "is away" in error_of(away)["message"]) == (409, True)
+        pruned = await typed(one, "prune", "--days", "0", "--yes")
+        assert pruned.output == "Left out 1 on machines that are away.\nRemoved 1 session.\n"
+        assert {each.session.id for each in await two.up.hub.desk.sessions()} == {runs.id, "s_gone"}
+        entries = await two.up.hub.store.audit(what="session removed")
+        assert [each.session for each in entries] == [ended.id, old.id]
 
 
 async def test_sessions_that_ended_are_removed_and_one_that_waits_for_a_person_never_is(tmp_path: Path) -> None:
@@ -34,7 +64,7 @@ async def test_sessions_that_ended_are_removed_and_one_that_waits_for_a_person_n
         assert (await typed(hub, "rm", gone.id, "--yes")).output == "Removed 1 session.\n"
         assert not journal.parent.exists()
         assert (await typed(hub, "rm", gone.id, "--yes")).exit_code == 1
-        assert await hub.up.hub.desk.items(gone.id) == []
+        assert [type(item.read()) for item in await hub.up.hub.desk.items(gone.id)] == [SessionRemoved]
         assert "session removed" in (await typed(hub, "audit", "--session", gone.id)).output
 
         assert (await typed(hub, "prune", "--yes")).output == "Nothing to remove.\n"

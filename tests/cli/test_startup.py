@@ -1,5 +1,7 @@
 """Commands start fast: they import only what they need, and `ps` almost nothing."""
 
+import asyncio
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 import handraise
-from handraise.cli.main import COMMANDS, SENTENCES, main
+from api.served import WHICH, served
+from handraise.cli.commands import COMMANDS, SENTENCES
+from handraise.cli.entry import main as entry
+from handraise.cli.main import main
 from handraise.cli.places import state_folder
+from handraise.model.asks import Permission, Plan
 
 
 def imported_by(code: str) -> set[str]:
@@ -27,6 +33,51 @@ def test_ps_imports_neither_what_others_need_nor_what_reads_a_command_line() -> 
     # Each of these takes as long as a third of Python's own start.
     slow = {"pathlib", "typing", "urllib.parse", "platformdirs", "shutil"}
     assert not (found - imported_by("pass")) & (others | slow)
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["--version"]])
+def test_the_overview_imports_nothing(words: list[str]) -> None:
+    found = imported_by(f"sys.argv = ['handraise', *{words!r}]\nfrom handraise.cli.entry import main\nmain()\nprint()")
+    assert not found & {"click", "typing", "re", "textwrap", "shutil", "importlib.metadata", "pathlib", "json"}
+
+
+BOTH_WAYS = """
+import os, sys
+from handraise.cli.entry import main as entry
+from handraise.cli.main import main
+for columns in (20, 50, 51, *range(57, 90), 200):
+    os.environ["COLUMNS"] = str(columns)
+    for words in (["--help"], ["-h"], ["--version"]):
+        sys.argv = ["handraise", *words]
+        entry()
+        print("=====")
+        main(prog_name="handraise", standalone_mode=False)
+        print("-----")
+"""
+
+
+def test_the_overview_is_what_click_would_print() -> None:
+    done = subprocess.run([sys.executable, "-c", BOTH_WAYS], capture_output=True, text=True, check=True)
+    pairs = [each.split("=====\n") for each in done.stdout.split("-----\n")[:-1]]
+    assert len(pairs) == 37 * 3
+    assert all(ours == clicks for ours, clicks in pairs)
+
+
+async def test_open_requests_are_listed_alike_without_what_reads_a_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with served(tmp_path) as hub:
+        for body in (WHICH, Permission("Bash", {"command": "echo \u202e“ü”"}), Plan("1. Do it.\n" * 3000)):
+            await hub.ask(body)
+        monkeypatch.setenv("HANDRAISE_STATE", str(hub.state))
+        monkeypatch.setattr(sys, "argv", ["handraise", "inbox", "--json"])
+        await asyncio.to_thread(entry)
+        fast = capsys.readouterr().out
+        slow = (await asyncio.to_thread(CliRunner().invoke, main, ["inbox", "--json"])).output
+    assert [json.loads(row) for row in fast.splitlines()] == [json.loads(row) for row in slow.splitlines()]
+    assert len(fast.splitlines()) == 3
+    found = imported_by("import handraise.cli.entry, handraise.client.state, handraise.cli.client")
+    assert "click" not in found
 
 
 @pytest.mark.parametrize("place", ["", "/elsewhere", " "])
@@ -52,7 +103,7 @@ def test_the_commands_import_no_terminal_and_no_server_before_they_are_called() 
 def test_what_is_said_of_all_commands_imports_none_of_them(words: list[str]) -> None:
     found = imported_by(f"from handraise.cli.main import main\ntry: main({words!r})\nexcept SystemExit: pass\nprint()")
     ours = {each for each in found if each.startswith("handraise")}
-    assert ours == {"handraise", "handraise.cli", "handraise.cli.main"}
+    assert ours == {"handraise", "handraise.cli", "handraise.cli.commands", "handraise.cli.main"}
 
 
 def test_a_tab_imports_no_command() -> None:
@@ -62,7 +113,11 @@ def test_a_tab_imports_no_command() -> None:
         "try: main(prog_name='handraise')\nexcept SystemExit: pass\nprint()"
     )
     assert set(COMMANDS) <= found  # they were found
-    assert {each for each in found if each.startswith("handraise.")} == {"handraise.cli", "handraise.cli.main"}
+    assert {each for each in found if each.startswith("handraise.")} == {
+        "handraise.cli",
+        "handraise.cli.commands",
+        "handraise.cli.main",
+    }
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -288,7 +288,7 @@ async def test_a_running_hub_with_the_same_bot_is_named_by_setup_and_status(tmp_
 async def test_a_project_must_exist_whether_or_not_a_hub_is_running(tmp_path: Path) -> None:
     async with at_a_desk(tmp_path) as desk:
         missing = "Error: Unknown project: shpo."
-        advice = "There are no projects yet. Start the hub and add one: handraise project add"
+        advice = "There are no projects yet. Start the hub and add one: handraise project add DIRECTORY"
         assert await desk.run("setup", "--project", "shpo") == (1, "", f"{missing} {advice}\n")
 
         async with served(tmp_path) as hub:

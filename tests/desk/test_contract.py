@@ -2,7 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,11 +24,12 @@ from handraise.hub.hub import Hub
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Choice, Choices, Deny
 from handraise.model.asks import Answered, Expired, Origin
-from handraise.model.items import AskSettled, Item, Preview, SessionChanged, SessionEnded, Text
+from handraise.model.items import AskSettled, Item, Preview, Said, SessionChanged, SessionEnded, Text
 from handraise.model.projects import Options, Patience
 from handraise.model.rules import Rule
-from handraise.model.sessions import Ended
-from handraise.store.changes import Prune
+from handraise.model.search import SearchFilter
+from handraise.model.sessions import Ended, Phase, Session
+from handraise.store.changes import Prune, PublishItems, SaveSession
 
 DEADLINE = 60.0
 SQLITE, POSTGRES = Choices((Choice(("SQLite",)),)), Choices((Choice(("Postgres",)),))
@@ -262,6 +266,35 @@ async def test_what_was_said_is_found_again(room: DeskRoom) -> None:
     assert ([each.text[-1] for each in rest.found], rest.next) == (["3", "2", "1", "0"], None)
     assert [each.text[-1] for each in (await room.ana.search("&", session="s_2")).found] == ["4", "2", "0"]
     assert (await room.ana.search("  ")).found == ()
+
+
+async def test_a_search_is_narrowed_down_by_time_session_and_author(room: DeskRoom) -> None:
+    now = datetime.now(UTC)
+    store = room.hub.store
+    phases: tuple[Phase, ...] = ("working", "ended", "ended")
+    for number, directory in enumerate(("/shop", "/shop", "/pay")):
+        session = Session(f"s_{number}", None, directory, f"c_{number}", "t", now, now, phases[number])
+        await store.apply([SaveSession(session)])
+    for days, number in product((9, 5, 1), range(3)):
+        at = now - timedelta(days=days)
+        message = Said("x", f"zebra {days}", 0, Person("bea" if number else "ana"), "web")
+        contents = (message, Text(f"zebra text {days}", "m"))
+        await store.apply([PublishItems(f"s_{number}", at, each) for each in contents])
+
+    async def found(**only: Any) -> list[tuple[str | None, str]]:
+        page = await room.ana.search("zebra", only=SearchFilter(**only))
+        return [(each.session, each.text) for each in page.found]
+
+    assert len(await found()) == 18
+    assert {session for session, _ in await found(project="/shop")} == {"s_0", "s_1"}
+    assert {session for session, _ in await found(state="running")} == {"s_0"}
+    assert {session for session, _ in await found(state="ended", project="/pay")} == {"s_2"}
+    assert await found(by="ana") == [("s_0", "zebra 1"), ("s_0", "zebra 5"), ("s_0", "zebra 9")]
+    assert len(await found(by="people")) == len(await found(by="claude")) == 9
+    assert await found(by="tools") == await found(by="nobody") == await found(project="/none") == []
+    week = {"since": now - timedelta(days=7), "until": now - timedelta(days=3)}
+    assert sorted(text for _, text in await found(**week)) == ["zebra 5"] * 3 + ["zebra text 5"] * 3
+    assert await found(since=now) == await found(until=now - timedelta(days=20)) == []
 
 
 async def test_a_place_that_is_gone_or_never_was_is_lost(room: DeskRoom) -> None:

@@ -127,7 +127,7 @@ def test_a_port_that_somebody_has_is_in_the_way_unless_a_hub_has_it() -> None:
 def test_an_address_that_is_not_ours_cannot_be_listened_on() -> None:
     finding = checks.check_port(WebSettings(host="192.0.2.1", port=0), hub_runs=False)
 
-    assert (finding.verdict, finding.advice) == ("fail", "Stop the program that uses it, or set another [web] port.")
+    assert (finding.verdict, finding.advice) == ("fail", "Set [web] host to an address of this machine.")
 
 
 def test_the_hub_is_not_exposed_in_the_clear(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_pipes_must_be_large_enough_for_every_session(tmp_path: Path) -> None:
 
     assert checks.check_pipes(10, folder).verdict == "ok"
     assert checks.check_pipes(11, folder) == Finding(
-        "pipes", "warn", "Only 10 of 11 sessions can have large pipes.", "Run: sysctl fs.pipe-user-pages-soft=2816"
+        "pipes", "warn", "Only 10 of 11 sessions can have large pipes.", "Run: sudo sysctl fs.pipe-user-pages-soft=2816"
     )
     (folder / "pipe-max-size").write_text("65536")
     assert checks.check_pipes(1, folder).verdict == "warn"

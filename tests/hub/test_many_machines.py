@@ -189,7 +189,7 @@ async def test_a_gateway_never_starts_claude_and_sends_sessions_elsewhere(tmp_pa
             await gateway.hub.desk.start("go", str(gateway.work))
         with pytest.raises(Refused, match="runs no sessions"):
             await laptop.hub.desk.start("go", "app", machine="gateway")
-        assert gateway.hub.pool.versions.latest == ""
+        assert gateway.hub.pool.starter.versions.latest == ""
         assert not gateway.log.exists()
 
 

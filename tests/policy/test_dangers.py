@@ -181,3 +181,54 @@ def test_nothing_makes_it_fail(tool: str, value: object) -> None:
     fields = {"command": value, "file_path": value, "url": value, "argv": value}
 
     assert isinstance(dangers(Call(tool, fields, DIRECTORY)), tuple)
+
+
+def _found_in_text(text: str, diff: str | None = None) -> list[tuple[str, str]]:
+    call = Call("Write", {"file_path": f"{DIRECTORY}/a.py", "content": text}, DIRECTORY)
+    return [(each.kind, each.what) for each in dangers(call, diff=diff)]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("def is_\u0430dmin(user): ...", "\u0430dmin"),
+        ("import p\u0430ypal", "p\u0430ypal"),
+        ("\u0441\u043e\u0440\u0443(source, target)", "\u0441\u043e\u0440\u0443"),
+        ("shutil.\u0441\u043e\u0440\u0443 = x", "\u0441\u043e\u0440\u0443"),
+        ("x = \uff45val('1')", "\uff45val"),
+    ],
+)
+def test_look_alike_letters_in_what_a_file_gets_are_marked(text: str, name: str) -> None:
+    assert _found_in_text(f"ok\n{text}\n") == [("lookalike_text", name)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u042d\u0442\u043e \u0440\u043e\u0441\u0442, \u0438 \u043e\u043d \u0440\u0430\u0441\u0442\u0451\u0442.",
+        "\u2014 and so on \u2013 1\u20132",
+        "\u0394x = \u03c1_0 * \u03b1",
+        "\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd",
+        "na\u00efve caf\u00e9 \u4e2d\u6587",
+    ],
+)
+def test_text_in_other_scripts_is_not_marked(text: str) -> None:
+    assert _found_in_text(text) == []
+
+
+def test_characters_that_reverse_text_are_marked_wherever_they_are() -> None:
+    source = "/*\u202e } \u2066if (isAdmin)\u2069 \u2066 begin admins only */"
+    assert [kind for kind, _ in _found_in_text(source)] == ["direction_text"]
+    assert found_in("echo ok # \u202egnp.exe") == ["direction"]
+    assert [each.kind for each in dangers(Call("Write", {"file_path": "/a/\u202egnp.py"}, DIRECTORY))] == ["direction"]
+    ((_, what),) = _found_in_text(f"{'x' * 900}\u202e{'y' * 900}")
+    assert "\u202e" in what
+    assert len(what) <= 80
+
+
+def test_only_what_a_call_adds_to_a_file_is_its_danger() -> None:
+    diff = "@@ -1,2 +1,2 @@\n p\u0430ypal\n-\u202e\n+plain\n"
+    assert _found_in_text("p\u0430ypal\nplain\n", diff) == []
+    assert _found_in_text("plain", f"{diff}+p\u0430ypal\n") == [("lookalike_text", "p\u0430ypal")]
+    edits = {"file_path": "/a/b", "edits": [{"old_string": "a", "new_string": "b"}, {"new_string": "\u202e"}, 7]}
+    assert [each.kind for each in dangers(Call("MultiEdit", edits, DIRECTORY))] == ["direction_text"]

@@ -12,6 +12,7 @@ from handraise.inbox.considering import Objection
 from handraise.model.actors import ByRule, Person
 from handraise.model.answers import Allow, Deny
 from handraise.model.asks import Answered, Ask
+from handraise.model.dangers import Danger
 from handraise.model.items import ActionDenied, DenialChanged
 from handraise.model.sessions import Say
 from handraise.session import denials
@@ -47,6 +48,7 @@ class AutoModeWorld:
         self.objections = objections
         self.memory = Memory(key="k", granted=["default", "auto"])
         self.now = NOON
+        self.dangers: tuple[Danger, ...] = ()
         self._start(0)
         self.observe(ProcessStarted())
         self.hear(says.HELLO, says.init(permissionMode="auto"))
@@ -64,7 +66,9 @@ class AutoModeWorld:
         done: list[Command] = []
         for command in self.machine.observe(fact, self.now):
             if isinstance(command, Consult):
-                done += self.machine.observe(RulesConsulted(command.ask, self._objection(command.ask)), self.now)
+                done += self.machine.observe(
+                    RulesConsulted(command.ask, self._objection(command.ask), self.dangers), self.now
+                )
             else:
                 done.append(command)
         return done
@@ -400,3 +404,16 @@ def test_a_message_about_a_retry_has_one_id() -> None:
         return of(AllowRetry, world.allow("t_1"))[0].say
 
     assert say(NOON).id == say(NOON + timedelta(minutes=1)).id
+
+
+def test_a_denied_call_says_what_is_dangerous_about_it_also_after_a_restart() -> None:
+    world = AutoModeWorld()
+    world.dangers = (Danger("force_push", "git push -f"),)
+    world.begin("t_1", "git push -f")
+    world.dangers = ()
+    world.begin("t_2", "ls")
+    world.restart()
+    (first,) = published(ActionDenied, world.hear(denied("t_1")))
+    (second,) = published(ActionDenied, world.hear(denied("t_2")))
+    assert first.dangers == ("Overwrites or deletes history on the remote: `git push -f`",)
+    assert second.dangers == ()

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from handraise.model.audit import Entry
-from handraise.model.items import Text
+from handraise.model.items import SessionRemoved, Text
 from handraise.model.sessions import Checkpoint
 from handraise.store.changes import (
     Advance,
@@ -42,17 +42,22 @@ async def test_only_a_session_that_has_ended_and_waits_for_nobody_is_removed_and
             Record(Entry(NOON, "session started", ANA, "web", session="s_1")),
         ]
     )
-    assert (await store.apply([RemoveSession("s_1")])).took == (False,)
+    assert (await store.apply([RemoveSession("s_1", NOON, ANA)])).took == (False,)
     await store.apply([SaveSession(ended)])
-    assert (await store.apply([RemoveSession("s_1")])).took == (False,)
+    assert (await store.apply([RemoveSession("s_1", NOON, ANA)])).took == (False,)
     await store.apply([SettleAsk("a_1", answered())])
 
-    removed = await store.apply([RemoveSession("s_1"), RemoveSession("s_1"), RemoveSession("s_none")])
+    removed = await store.apply(
+        [RemoveSession("s_1", NOON, ANA), RemoveSession("s_1", NOON, ANA), RemoveSession("s_none", NOON, ANA)]
+    )
 
     assert removed.took == (True, False, False)
     assert [each.id for each in await store.sessions()] == ["s_2"]
     assert await store.session("s_1") is None
-    assert await store.items(session="s_1") == []
+    # All that is left of it is the news, for everyone who follows the feed.
+    [news] = await store.items(session="s_1")
+    assert news.read() == SessionRemoved(ANA)
+    assert list(removed.items) == [news]
     assert await store.asks(session="s_1", state=None) == []
     assert await store.ask("a_1") is None
     assert await store.says("s_1") == []

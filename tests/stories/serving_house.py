@@ -1,4 +1,8 @@
-"""A hub as a person starts it: `handraise serve` in its own process, with the real CLI and the scripted model."""
+"""A hub as a person starts it: `handraise serve` in its own process, with the real CLI and the scripted model.
+
+It is forked from a process that has everything imported; `test_serve.py` and `test_no_namespaces.py` also start it from
+scratch.
+"""
 
 import asyncio
 import os
@@ -15,16 +19,31 @@ from handraise.cli.client import HubClient
 from handraise.demo.model import environment
 from handraise.desk.remote import RemoteDesk
 from surfaces.terminal.pseudo import handraise
-from surfaces.terminal.ready import start
+from surfaces.terminal.ready import Started, start
 
 DEADLINE = 60.0
+OURS = os.pathsep.join(sys.path)
+"""Where this version is imported from."""
+
+
+class HubProcess:
+    """As asyncio has it, but forked from a process that has everything imported."""
+
+    def __init__(self, started: Started, stdout: asyncio.StreamReader) -> None:
+        self.stdout = stdout
+        self.pid = started.pid
+        self.send_signal = started.send_signal
+        self.wait = started.wait
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
 
 
 @dataclass
 class HubChild:
     """A running hub. `output` is everything on stdout until it was up."""
 
-    child: asyncio.subprocess.Process
+    child: HubProcess
     output: str
     errors: Path
     neighbour: HubClient
@@ -62,7 +81,7 @@ def surroundings(tmp: Path, model_url: str = "http://127.0.0.1:9") -> dict[str, 
         **environment(model_url, str(tmp / "home")),
         "HANDRAISE_STATE": str(tmp / "state"),
         "HANDRAISE_CONFIG": str(tmp / "handraise.toml"),
-        "PYTHONPATH": os.pathsep.join(sys.path),
+        "PYTHONPATH": OURS,
     }
 
 
@@ -74,13 +93,18 @@ def settle_in(tmp: Path, settings: str = "") -> None:
 @asynccontextmanager
 async def serve(tmp: Path, environ: dict[str, str], *options: str) -> AsyncIterator[HubChild]:
     """Up while this is entered; killed when it is left, unless it has exited."""
+    words = handraise("serve", "--port", "0", *options)
+    if environ["PYTHONPATH"] != OURS:  # another version, which nobody has imported yet
+        words = ("env", *words)
     errors = tmp / "errors.txt"
-    with errors.open("ab") as stderr:
-        child = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "handraise", "serve", "--port", "0", *options,
-            env=environ, stdout=asyncio.subprocess.PIPE, stderr=stderr,
-        )  # fmt: skip
-    assert child.stdout is not None
+    loop, stdout = asyncio.get_running_loop(), asyncio.StreamReader()
+    ours, theirs = os.pipe()
+    pipe = open(ours, "rb", 0)  # noqa: SIM115 (closed with its transport)
+    reading, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdout), pipe)
+    with errors.open("ab") as stderr, open(theirs, "wb") as output, open(os.devnull) as nothing:
+        files = (nothing.fileno(), output.fileno(), stderr.fileno())
+        started = await start(words, environ, os.getcwd(), files)
+    child = HubProcess(started, stdout)
     try:
         text = ""
         async with asyncio.timeout(DEADLINE):
@@ -91,9 +115,8 @@ async def serve(tmp: Path, environ: dict[str, str], *options: str) -> AsyncItera
         assert "code=" not in text, "what is no terminal may be a file"
         yield HubChild(child, text, errors, HubClient(environ["HANDRAISE_STATE"]))
     finally:
-        if child.returncode is None:
-            child.kill()
-            await child.wait()
+        await started.kill()
+        reading.close()
 
 
 async def command(environ: dict[str, str], *words: str) -> tuple[int, str]:

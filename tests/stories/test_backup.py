@@ -3,6 +3,7 @@
 import asyncio
 import json
 import signal
+import subprocess
 from pathlib import Path
 
 from handraise.claude.process import Identity
@@ -35,7 +36,7 @@ async def test_a_waiting_session_survives_a_restore_and_can_be_resumed_on_anothe
     for each in (here, there):
         each.mkdir()
     settle_in(here)
-    (tmp_path / "work").mkdir()
+    subprocess.run(["git", "init", "-q", str(tmp_path / "work")], check=True)
     async with ScriptedModel({"choose": choose}) as model:
         environ = surroundings(here, model.url("choose"))
         async with serve(here, environ) as first, desk(here) as owner:
@@ -69,6 +70,8 @@ async def test_a_waiting_session_survives_a_restore_and_can_be_resumed_on_anothe
         assert code == 0, text
         assert "1 session no longer running. Resume with: handraise run --resume ID" in text
         assert "Restored 1 conversation of Claude Code." in text
+        start = Path("state", "sessions", session, "start.json")
+        assert (there / start).read_bytes() == (here / start).read_bytes()
         async with serve(there, elsewhere) as third, RemoteDesk(there / "state" / "hub.sock") as owner:
             assert "Lost 1 session" in third.output
             found = await settled(owner, ask.id)

@@ -33,7 +33,10 @@ async def test_from_the_first_word_to_the_price_of_the_turn(tmp_path: Path) -> N
         terminal.type("1")
         await terminal.until("You answered: SQLite", "Run `python3 -c 'print(6*7)'`?", READY)
         await terminal.confirm("a")
-        await terminal.until("You allowed", "✓ $ python3 -c 'print(6*7)'", "it said 42", "─ ", " $0.")
+        await terminal.until("✓ $ python3 -c 'print(6*7)'", "it said 42", "─ ", " $0.")
+        # An action and its outcome are one line.
+        assert any(row.startswith("✓ $ python3") and row.endswith("· you allowed") for row in terminal.lines)
+        assert "You allowed" not in terminal.screen
         terminal.type("One more thing", ENTER)
         await terminal.until("Heard: One more thing", "idle · ")
 

@@ -165,6 +165,9 @@ async def test_what_cannot_be_done_is_a_failed_command(tmp_path: Path) -> None:
         code, _, err = await laid.script("run")
         assert code == 2
         assert "What should Claude do?" in err
+        code, _, err = await laid.script("run", "--resume", "s_nowhere")
+        assert code == 2
+        assert "What should Claude do next?" in err
         code, _, err = await laid.script("run", "--image", __file__, "Look.")
         assert code == 2
         assert "isn't an image Claude can read" in err

@@ -480,7 +480,7 @@ async def check(
     attendant: RovingPerson, sessions: dict[str, ServedSite], model: ScriptedModel, parts: int, questions: int
 ) -> None:
     assert attendant.wrong == []
-    assert model.errors == []
+    assert model.errors == [], "\n".join(model.errors)
     shown, asked, seen = [], [], []
     for site in attendant.sites:
         async with site.desk() as desk:
@@ -519,7 +519,8 @@ async def check(
 
 def check_session(contents: Sequence[Content], asks: Sequence[Ask], parts: int) -> None:
     """Every ask is opened, settled and delivered once, by the answer that was given."""
-    assert [ask.kind for ask in asks] == KINDS * parts
+    told = [each for each in contents if isinstance(each, Notice | SessionStarted | SessionEnded | TurnEnded)]
+    assert [ask.kind for ask in asks] == KINDS * parts, told
     assert all(ask.delivered_at for ask in asks)
     answered = [(ask, ask.settlement) for ask in asks if isinstance(ask.settlement, Answered)]
     by_person = [(ask, settled) for ask, settled in answered if isinstance(settled.by, Person)]

@@ -58,7 +58,7 @@ async def test_a_session_says_that_claude_is_unsafe_and_plan_mode_is_refused(hom
         session = (await opened.desk.start("Hello.", str(home.work))).session
         contents = await until_turn(opened.desk, session)
         assert UNSAFE in [each.text for each in only(Notice, contents)]
-        assert opened.pool.unsafe_version == "2.1.197"
+        assert opened.pool.starter.unsafe_version == "2.1.197"
 
         # One that was in plan mode before does not come back in it.
         await opened.desk.stop(session.id)
@@ -90,7 +90,6 @@ async def test_the_settings_can_allow_it(home: House) -> None:
 async def test_the_hub_says_so_when_it_starts(tmp_path: Path) -> None:
     settle_in(tmp_path, f'path = "{older(tmp_path)}"')
     async with serve(tmp_path, surroundings(tmp_path)) as hub:
-        assert hub.child.stdout is not None
         async with asyncio.timeout(DEADLINE):
             assert (await hub.child.stdout.readline()).decode() == f"Warning: {UNSAFE}\n"
         await hub.stop()

@@ -3,13 +3,13 @@ import { computed, signal } from "@preact/signals";
 import { Admin } from "./admin/Admin";
 import { Chat } from "./chat/Chat";
 import { Drawer, Inbox } from "./inbox/Inbox";
-import { KeyList, showKeys } from "./keyboard";
-import { LoginPage } from "./Login";
+import { showKeys } from "./keyboard";
 import { Icon, type IconName } from "./parts/Icons";
+import { Later } from "./parts/Later";
 import { narrow } from "./parts/narrow";
 import { Drafting, drafting } from "./rules/drafting";
 import { Searching, searching } from "./search/searching";
-import { may, openAsks, standing } from "./store/desk";
+import { may, openAsks, removed, standing } from "./store/desk";
 import { lastSession, pathOf, place } from "./store/place";
 import { Starting, starting } from "./sessions/starting";
 import { SessionsList } from "./sessions/SessionsList";
@@ -23,7 +23,7 @@ const elsewhere = computed(() => {
 });
 
 export function App() {
-  if (standing.value === "out") return <LoginPage />;
+  if (standing.value === "out") return <Later load={() => import("./Login")}>{({ LoginPage }) => <LoginPage />}</Later>;
   const { view } = place.value;
   const alone = narrow.value && view === "sessions";
   const drawer = elsewhere.value > 0 && !drawerHidden.value && !narrow.value;
@@ -50,7 +50,11 @@ export function App() {
       <NotUsed />
       <Announcer />
       {starting.value && <Starting />}
-      {showKeys.value && <KeyList />}
+      {showKeys.value && (
+        <Later quiet load={() => import("./KeyList")}>
+          {({ KeyList }) => <KeyList close={() => (showKeys.value = false)} />}
+        </Later>
+      )}
       {drafting.value && <Drafting ask={drafting.value} />}
       {searching.value && <Searching wanted={searching.value} />}
     </div>
@@ -126,7 +130,8 @@ function Side({ alone }: { alone: boolean }) {
 
 function Tabs() {
   const here = place.value;
-  const chat = lastSession.value;
+  const last = lastSession.value;
+  const chat = last !== null && !removed.value.has(last) ? last : null;
   return (
     <nav class="tabs" aria-label={t("page.name")}>
       <Tab href="/" icon="inbox" text={t("page.nav.inbox")} here={here.view === "inbox"} badge={openAsks.value.length} />

@@ -6,11 +6,12 @@ import { watchHands } from "./hands/all";
 import { watchInstall } from "./install";
 import { watchKeyboard } from "./keyboard";
 import { watchPush } from "./push";
+import { loadMarkdown } from "./parts/Markdown";
 import { dropOldDrafts } from "./store/drafts";
+import { place } from "./store/place";
 import { useLastLanguage } from "./store/language";
 import { watchSending } from "./store/sending";
 import { begin } from "./store/stream";
-import { warmUp } from "./text/markdown";
 import { showTheme } from "./theme";
 import { language } from "./texts";
 import "./styles/all.css";
@@ -32,5 +33,7 @@ void useLastLanguage().then(() => {
   render(<InLanguage />, document.getElementById("page") as HTMLElement);
   return begin();
 });
-(globalThis.requestIdleCallback ?? setTimeout)(warmUp);
+// In time for a conversation: when the page starts with one, or when someone points at one.
+if (place.value.view === "session") void loadMarkdown();
+addEventListener("pointerover", (event) => event.target instanceof Element && event.target.closest("a.session") && void loadMarkdown(), { passive: true });
 if ("serviceWorker" in navigator) navigator.serviceWorker.register("/worker.js").catch(() => undefined);

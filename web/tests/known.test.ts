@@ -51,3 +51,15 @@ test("a resumed session has not ended", () => {
   sessions = changeSessions(sessions, item({ type: "session.changed", phase: "queued", mode: "default", model: null, title: "t", cost_usd: 0, stuck_since: null }));
   assert.equal(sessions.get("s_1")?.ended, null);
 });
+
+test("a removed session takes its requests with it, and nothing else", () => {
+  const session = { id: "s_1", phase: "ended" } as unknown as Session;
+  const sessions: ReadonlyMap<string, Session> = new Map([
+    ["s_1", session],
+    ["s_2", { ...session, id: "s_2" }],
+  ]);
+  const gone = item({ type: "session.removed", by: { kind: "person", name: "ann" } });
+  assert.deepEqual([...changeSessions(sessions, gone).keys()], ["s_2"]);
+  const asks = learnAsk(learnAsk(NO_ASKS, ASK), { ...ASK, id: "a_2", session: "s_2" });
+  assert.deepEqual([...changeAsks(asks, gone).asks.keys()], ["a_2"]);
+});

@@ -4,7 +4,17 @@ import { test } from "node:test";
 import { isColoured, isProse } from "../src/text/plain";
 
 test("bare tags of prose and escaped letters are prose", () => {
-  for (const html of ["", "words", "<p>a &amp; b &lt;script&gt; it&#39;s &quot;so&quot;</p>\n", "<ul>\n<li><code>x</code></li>\n</ul>", "<h2>one<br>two</h2><hr>", "a > b"])
+  for (const html of [
+    "",
+    "words",
+    "<p>a &amp; b &lt;script&gt; it&#39;s &quot;so&quot;</p>\n",
+    "<ul>\n<li><code>x</code></li>\n</ul>",
+    "<h2>one<br>two</h2><hr>",
+    "a > b",
+    '<a href="https://a.b/?x&#38;y" target="_blank" rel="noopener noreferrer nofollow">x</a> <span class="where">a.b</span>',
+    '<a href="mailto:a@b.c" target="_blank" rel="noopener noreferrer nofollow">x</a>',
+    '<table><thead><tr><th align="right">a</th></tr></thead></table><ol start="3"><li>x</li></ol>',
+  ])
     assert.ok(isProse(html), html);
 });
 
@@ -25,7 +35,20 @@ const NOT_PROSE = [
   "&#x202e;",
   "&nbsp;",
   "&",
-  "&#38;",
+  '<a href="https://a.b">x</a>',
+  '<a href="javascript:x()" target="_blank" rel="noopener noreferrer nofollow">x</a>',
+  '<a href="&#106;avascript:x()" target="_blank" rel="noopener noreferrer nofollow">x</a>',
+  '<a href=" https://a" target="_blank" rel="noopener noreferrer nofollow">x</a>',
+  '<a href="https://a" onclick="x()" target="_blank" rel="noopener noreferrer nofollow">x</a>',
+  '<a href="https://a" target="_blank" rel="noopener noreferrer nofollow" onclick="x()">x</a>',
+  '<a href="data:text/html,x" target="_blank" rel="noopener noreferrer nofollow">x</a>',
+  '<span class="card">',
+  '<span class="where" style="x">',
+  '<td align="left" x>',
+  '<ol start="1e9">',
+  "<math>",
+  "<template>",
+  "&#x26;",
   "<style>",
   "<preload>",
   "<hr/>",

@@ -8,11 +8,12 @@ from starlette.responses import Response
 
 from handraise.api.requests import ApiRequest, BadRequest, Parameter, Route, answer
 from handraise.api.schemas import Done
-from handraise.desk.interface import NotFound, Refused
+from handraise.desk.interface import NotFound
+from handraise.hub.desk import desk_errors
+from handraise.hub.file_access import FileAccess, as_text
 from handraise.model.names import reveal
 from handraise.present.diffs import DiffFacts, DiffLines, DiffPart, facts_of
-from handraise.session.machine import WishRefused
-from handraise.session.reviews import Reviewer, ReviewSource
+from handraise.session.reviews import ReviewSource
 from handraise.texts import t
 
 _PATH = Parameter("path", "A file, relative to the session's directory")
@@ -35,7 +36,7 @@ class ReviewSchema(Struct, frozen=True):
     """What a session changed since a commit."""
 
     source: ReviewSource
-    """`none`: there is no Git repository that can be read. `elsewhere`: the files are on another machine."""
+    """`none`: there is no Git repository that can be read."""
     machine: str
     """The session's machine."""
     commit: str
@@ -70,14 +71,14 @@ class Reverting(Struct, frozen=True, forbid_unknown_fields=True):
 class ChangeRoutes:
     """Keeps the last diffs split into lines, while people read them."""
 
-    def __init__(self, reviewer: Reviewer) -> None:
-        self._reviewer = reviewer
+    def __init__(self, files: FileAccess) -> None:
+        self._files = files
         self._kept: OrderedDict[tuple[str, str, str], tuple[FileDiffSchema, DiffLines]] = OrderedDict()
 
     async def list_all(self, request: ApiRequest) -> Response:
         session = (await request.desk.session(request.path("id"))).session
-        found = await self._reviewer.review(session)
-        files = [FileChangeSchema(_named(each.path), each.status, each.added, each.gone) for each in found.files]
+        found = await self._files.review(session)
+        files = [FileChangeSchema(as_text(each.path), each.status, each.added, each.gone) for each in found.files]
         return answer(ReviewSchema(found.source, session.machine, found.commit, found.since_start, files, found.more))
 
     async def look(self, request: ApiRequest) -> Response:
@@ -88,7 +89,7 @@ class ChangeRoutes:
         first, limit = request.number(_FIRST) or 0, request.number(_LINES) or 1_000
         found = self._kept.get((session.id, path, digest or ""))
         if found is None:
-            shown = await self._reviewer.file(session, path)
+            shown = await self._files.diff(session, path)
             if shown is None or (digest is not None and shown.digest != digest):
                 raise NotFound(t("error.change"))
             text = reveal(shown.diff or "")
@@ -105,10 +106,8 @@ class ChangeRoutes:
     async def revert(self, request: ApiRequest) -> Response:
         session = (await request.desk.session(request.path("id"))).session
         wanted = request.body(Reverting)
-        try:
-            await self._reviewer.revert(session, wanted.path, wanted.digest, request.desk.person, request.desk.source)
-        except WishRefused as error:
-            raise Refused(str(error)) from error
+        with desk_errors():
+            await self._files.revert(session, wanted.path, wanted.digest, request.desk.person, request.desk.source)
         return answer(Done())
 
     def routes(self) -> tuple[Route, ...]:
@@ -116,7 +115,7 @@ class ChangeRoutes:
             Route(
                 "GET",
                 "/api/sessions/{id}/changes",
-                "viewer",
+                "approver",
                 self.list_all,
                 "List what a session changed in its working tree",
                 returns=ReviewSchema,
@@ -125,7 +124,7 @@ class ChangeRoutes:
             Route(
                 "GET",
                 "/api/sessions/{id}/changes/file",
-                "viewer",
+                "approver",
                 self.look,
                 "Get how a file changed",
                 returns=FileDiffSchema,
@@ -141,8 +140,3 @@ class ChangeRoutes:
                 Done,
             ),
         )
-
-
-def _named(path: str) -> str:
-    """A name that isn't text can be listed, but not opened."""
-    return path.encode(errors="surrogateescape").decode(errors="backslashreplace")

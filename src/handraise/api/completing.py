@@ -1,31 +1,33 @@
 """What people can complete while they type: Claude's commands and models, files of a project, directories."""
 
-import asyncio
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from msgspec import Struct
 from starlette.responses import Response
 
 from handraise.api.requests import ApiRequest, BadRequest, Parameter, Route, answer
 from handraise.desk.interface import NotFound, Refused
-from handraise.hub.directories import DirectoryEntry, DirectoryListing, DirectoryRefused, list_directories
-from handraise.hub.file_finder import FileFinder
+from handraise.hub.directories import DirectoryEntry, DirectoryListing, DirectoryRefused
+from handraise.hub.file_access import FileAccess
+from handraise.hub.machine_directory import MachineDirectory
 from handraise.model.abilities import ModelChoice, SlashCommand
-from handraise.model.sessions import Session
 from handraise.session import abilities
 from handraise.store.interface import Store
 from handraise.texts import t
 
-_PATIENCE = 10.0
-_LISTINGS = 4
 _LONGEST = 400
 _QUERY = (Parameter("q", "What was typed so far"),)
 _WHERE = (
     Parameter("path", "An absolute path. Default: the directory that the hub was started in"),
     Parameter("q", "How the names start"),
+    Parameter("machine", "A machine's ID or name. Default: this one"),
 )
-_OF = (Parameter("session", "A session's ID"), Parameter("directory", "A directory on this machine"))
+_OF = (
+    Parameter("session", "A session's ID"),
+    Parameter("directory", "A directory"),
+    Parameter("machine", "The directory's machine, by ID or name. Default: this one"),
+)
 _STATUS = {"relative": 422, "missing": 404, "unreadable": 409, "hidden": 409}
 
 
@@ -57,14 +59,12 @@ class DirectoriesSchema(Struct, frozen=True):
 
 
 class CompletionRoutes:
-    """`start` is the hub's own directory, `hidden` are the folders with its data."""
+    """Files and directories may be on other machines."""
 
-    def __init__(self, store: Store, files: FileFinder, start: str, hidden: Sequence[Path]) -> None:
+    def __init__(self, store: Store, files: FileAccess) -> None:
         self._store = store
+        self._machines = MachineDirectory(store)
         self._files = files
-        self._start = start
-        self._hidden = tuple(hidden)
-        self._room = asyncio.Semaphore(_LISTINGS)
 
     def routes(self) -> tuple[Route, ...]:
         return (
@@ -96,17 +96,31 @@ class CompletionRoutes:
                 returns=DirectoriesSchema,
                 parameters=_WHERE,
             ),
+            Route(
+                "GET",
+                "/api/directories/files",
+                "admin",
+                self.files_there,
+                "Find files in a directory",
+                returns=FilesSchema,
+                parameters=(_WHERE[0], *_QUERY),
+            ),
         )
 
     async def files(self, request: ApiRequest) -> Response:
         session = (await request.desk.session(request.path("id"))).session
-        if not self._is_here(session):
-            raise Refused(t("error.files.elsewhere"))
-        found, is_complete = await self._files.find(session.directory, (request.text("q") or "")[:_LONGEST])
+        found, is_complete = await self._files.files(session, (request.text("q") or "")[:_LONGEST])
+        return answer(FilesSchema(found, is_complete))
+
+    async def files_there(self, request: ApiRequest) -> Response:
+        """For the first message of a session, before there is one."""
+        path, typed = request.text("path") or "", (request.text("q") or "")[:_LONGEST]
+        with _refusals():
+            found, is_complete = await self._files.files_in(path, typed)
         return answer(FilesSchema(found, is_complete))
 
     async def offered(self, request: ApiRequest) -> Response:
-        machine, directory = self._store.machine, request.text("directory") or ""
+        machine, directory = await self._machine(request), request.text("directory") or ""
         session = request.text("session")
         if session is not None:
             found = (await request.desk.session(session)).session
@@ -120,20 +134,22 @@ class CompletionRoutes:
         return answer(AbilitiesSchema(here.commands if here is not None else (), models))
 
     async def directories(self, request: ApiRequest) -> Response:
-        path, starting = request.text("path") or self._start, request.text("q") or ""
-        try:
-            # A network drive may hang: a few threads at most wait for it, and the person doesn't.
-            async with asyncio.timeout(_PATIENCE), self._room:
-                found = await asyncio.to_thread(list_directories, path, starting, self._hidden)
-        except DirectoryRefused as error:
-            message = t(f"error.directory.{error.reason}", directory=error.path[:_LONGEST])
-            raise _refusal(error.reason, message) from error
-        except TimeoutError as error:
-            raise Refused(t("error.directory.slow", directory=path[:_LONGEST])) from error
-        return answer(_listing(found))
+        machine, path, starting = await self._machine(request), request.text("path") or "", request.text("q") or ""
+        with _refusals():
+            return answer(_listing(await self._files.directories(machine, path, starting)))
 
-    def _is_here(self, session: Session) -> bool:
-        return session.machine in ("", self._store.machine)
+    async def _machine(self, request: ApiRequest) -> str:
+        named = request.text("machine")
+        return self._store.machine if named is None else (await self._machines.find(named)).id
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    try:
+        yield
+    except DirectoryRefused as error:
+        message = t(f"error.directory.{error.reason}", directory=error.path[:_LONGEST])
+        raise _refusal(error.reason, message) from error
 
 
 def _refusal(reason: str, message: str) -> Exception:

@@ -27,7 +27,7 @@ def main() -> None:
         *ChangeRoutes(nothing).routes(),
         *DeviceRoutes(nothing).routes(),
         *TelegramRoutes(TelegramState).routes(),
-        *CompletionRoutes(nothing, nothing, "", ()).routes(),
+        *CompletionRoutes(nothing, nothing).routes(),
         *SetupRoutes(nothing, nothing, nothing).routes(),
     )
     app = WebApp(nothing, login, Streams(), page, more)

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from handraise.api.requests import ApiRequest, Route
 from handraise.desk.interface import NotFound
+from handraise.model.sessions import Session
 from handraise.store.interface import Store
 from handraise.texts import t
 
@@ -26,7 +27,7 @@ MOST = 16 * 1024 * 1024
 _STARTS = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff", "image/gif": b"GIF8", "image/webp": b"RIFF"}
 
 
-FindPicture = Callable[[str, str, int], Awaitable[dict[str, Any] | None]]
+FindPicture = Callable[[Session, str, int], Awaitable[dict[str, Any] | None]]
 """An image by session, tool call and number, as Claude Code wrote it."""
 
 
@@ -50,8 +51,8 @@ class Pictures:
     async def show_result(self, request: ApiRequest) -> Response:
         session = await self._store.session(request.path("id"))
         at = _number(request.path("number"))
-        # The id is the store's: it can't lead out of the folder.
-        block = await self._of_tools(session.id, request.path("action"), at) if session is not None else None
+        # The ID is the store's: it can't lead out of the folder.
+        block = await self._of_tools(session, request.path("action"), at) if session is not None else None
         if block is None:
             raise NotFound(t("error.image.missing"))
         return _shown(block)

@@ -14,7 +14,7 @@ from handraise.api.requests import TEXTS, ApiRequest, BadRequest, Parameter, Rou
 from handraise.api.schemas import Done, Name
 from handraise.desk.interface import Refused, SessionSummary
 from handraise.model.actors import Actor
-from handraise.model.search import SearchPage
+from handraise.model.search import SearchFilter, SearchPage
 from handraise.model.sessions import Ended, Phase, state_of
 from handraise.model.usage import UsageLimit
 from handraise.texts import t
@@ -45,6 +45,11 @@ _MOST_FOUND = Parameter("limit", "How many to return", "integer", least=1, most=
 _FINDING = (
     Parameter("q", "Words; each has to be there, in any order"),
     Parameter("session", "Only this session"),
+    Parameter("project", "Only sessions of this project: its ID or directory"),
+    Parameter("state", "Only sessions in this state or phase; `running`: all that haven't ended"),
+    Parameter("since", "Only items at or after this time", form="date-time"),
+    Parameter("until", "Only items before this time", form="date-time"),
+    Parameter("by", "Only what `people`, `claude` or `tools` wrote, or the person with this name"),
     _BEFORE,
     _MOST_FOUND,
 )
@@ -314,7 +319,15 @@ async def all_items(request: ApiRequest) -> Response:
 async def search(request: ApiRequest) -> Response:
     limit, before = request.number(_MOST_FOUND) or _FOUND, request.number(_BEFORE)
     session = request.text("session")
-    return answer(await request.desk.search(request.text("q") or "", session=session, before=before, limit=limit))
+    only = SearchFilter(
+        request.text("project"),
+        request.text("state"),
+        request.moment("since"),
+        request.moment("until"),
+        request.text("by"),
+    )
+    found = await request.desk.search(request.text("q") or "", session=session, before=before, limit=limit, only=only)
+    return answer(found)
 
 
 async def _page(request: ApiRequest, session: str | None) -> Response:

@@ -34,6 +34,7 @@ _NAMES = re.compile(
     "hub\\.db|machine\\.json|hook-offer-closed"
     f"|(?:push|telegram|audit|settings)/{_PLAIN}"
     f"|sessions/{_PLAIN}/[0-9]{{1,9}}/(?:out\\.ndjson|err\\.log|launch\\.json|spill|spill\\.begun)"
+    f"|sessions/{_PLAIN}/start\\.json"
     # Claude Code names a project's folder after its path, with a hyphen for anything else than letters and digits.
     f"|claude/[A-Za-z0-9_.-]{{1,255}}/{_CONVERSATION}(?:\\.jsonl|(?:/{_PLAIN}){{1,3}})"
 )

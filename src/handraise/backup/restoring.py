@@ -103,7 +103,7 @@ def _check_schema(archive: Archive, target: RestoreTarget) -> None:
     if has and target.database is None:
         raise BackupUnfit(
             f"{archive.path} has an SQLite database, but the settings here name PostgreSQL. Remove [store] database"
-            " from the settings, restore, and copy the database with: handraise store copy"
+            " from the settings, restore, and copy the database with: handraise store copy FROM TO"
         )
     if not has and target.database is not None:
         raise BackupUnfit(

@@ -19,6 +19,7 @@ from msgspec import Struct
 import handraise
 from handraise.backup.archive import FORMAT, ArchiveWriter, BackupUnfit, Manifest, Progress, is_ours
 from handraise.claude.folder import RunFolder
+from handraise.claude.git_start import START
 from handraise.hub.replacing import sync
 from handraise.store.sqlite.database import schema
 from handraise.store.sqlite.snapshot import copy_file, unfinished_sessions
@@ -141,10 +142,16 @@ def _add_database(
 
 
 def _add_runs(source: BackupSource, unfinished: dict[str, int] | None, writer: ArchiveWriter) -> int:
-    """The folders of processes. Without a database of our own, a session is needed while its Claude runs."""
+    """The folders of processes, and where each session started.
+
+    Without a database of our own, a session is needed while its Claude runs.
+    """
     needed = set()
     for folder in sorted((source.state / "sessions").glob("*/*")):
         session, run = folder.parent.name, folder.name
+        if run == START:
+            _add(writer, f"sessions/{session}/{START}", folder)
+            continue
         if unfinished is None:
             record = RunFolder(folder).record()
             is_needed = record is not None and record.identity.lives()

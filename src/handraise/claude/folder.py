@@ -107,7 +107,7 @@ class RunFolder(Struct, frozen=True):
         """The process that was launched here; None if there is none yet: the launcher adds it to the order."""
         try:
             return msgspec.json.decode((self.path / "launch.json").read_bytes(), type=LaunchRecord)
-        except (FileNotFoundError, msgspec.DecodeError):
+        except (FileNotFoundError, NotADirectoryError, msgspec.DecodeError):
             return None
 
     def last_errors(self) -> str:

@@ -63,6 +63,15 @@ def load_start(path: Path) -> GitStart | None:
         return None
 
 
+def read_file(path: str | Path, most: int) -> bytes | None:
+    """Up to `most` bytes; None if it can't be read. A pipe in its place doesn't hold anyone up."""
+    try:
+        with open(path, "rb", opener=_without_waiting) as file:
+            return file.read(most)
+    except (OSError, ValueError):
+        return None
+
+
 def _git_folder(top: Path) -> Path | None:
     pointer = top / ".git"
     if pointer.is_dir():
@@ -105,11 +114,8 @@ def _packed(common: Path, name: str) -> str | None:
 
 
 def _read(path: Path, most: int = _LONGEST) -> str | None:
-    try:
-        with open(path, "rb", opener=_without_waiting) as file:
-            return file.read(most).decode(errors="replace")
-    except (OSError, ValueError):
-        return None
+    content = read_file(path, most)
+    return content.decode(errors="replace") if content is not None else None
 
 
 def _without_waiting(path: str, flags: int) -> int:

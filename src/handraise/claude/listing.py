@@ -6,7 +6,6 @@ settings, which can name programs to run: it gets an empty Git directory of ours
 
 import asyncio
 import os
-import shutil
 import time
 from collections import deque
 from collections.abc import Iterable
@@ -16,8 +15,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from handraise.claude.own_git import GitFailed, OwnGit
+
 _LONGEST = 400
-_PIECE = 64 * 1024
 _SKIPPED = frozenset(
     (".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".cache", ".mypy_cache")
 )
@@ -51,8 +51,7 @@ _USUAL = ListingLimits()
 async def list_files(directory: str, git_directory: Path, limits: ListingLimits = _USUAL) -> FileListing:
     """The files below a directory; raises DirectoryMoved. `git_directory` is ours, and is made if it isn't there."""
     is_repository = await asyncio.to_thread(_check, directory)
-    git = shutil.which("git")
-    found = await _by_git(git, directory, git_directory, limits) if git and is_repository else None
+    found = await _by_git(directory, git_directory, limits) if is_repository else None
     if found is None:
         found = await asyncio.to_thread(_by_walking, directory, limits)
     await asyncio.to_thread(_check, directory)
@@ -66,80 +65,21 @@ def _check(directory: str) -> bool:
     return os.path.lexists(os.path.join(directory, ".git"))
 
 
-async def _by_git(git: str, directory: str, git_directory: Path, limits: ListingLimits) -> FileListing | None:
+async def _by_git(directory: str, git_directory: Path, limits: ListingLimits) -> FileListing | None:
     """None if Git can't do it."""
+    git = OwnGit(git_directory, directory)
     try:
-        await asyncio.to_thread(_prepare, git_directory)
-        process = await asyncio.create_subprocess_exec(
-            git,
-            *("ls-files", "-z", "--others", "--exclude-standard"),
-            cwd=directory,
-            env=_environment(directory, git_directory),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
+        await asyncio.to_thread(git.prepare)
+        output = await git.run(
+            *("ls-files", "-z", "--others", "--exclude-standard"), seconds=limits.seconds, most=limits.size
         )
-    except OSError:
+    except (GitFailed, OSError):
         return None
-    if process.stdout is None:
-        return None
-    pieces, is_complete = await _read(process, process.stdout, limits)
-    if is_complete and process.returncode:
+    if output.code:
         return None
     # The last piece is empty, or was cut off.
-    names = b"".join(pieces).split(b"\0")[:-1]
-    return _listing((os.fsdecode(name) for name in names), limits.files, is_complete=is_complete)
-
-
-def _environment(directory: str, git_directory: Path) -> dict[str, str]:
-    return {
-        "PATH": os.defpath,
-        "HOME": str(git_directory),
-        "LC_ALL": "C",
-        "GIT_DIR": str(git_directory),
-        "GIT_WORK_TREE": directory,
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-        # Nested repositories could want to fetch something.
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_ALLOW_PROTOCOL": "none",
-    }
-
-
-def _prepare(git_directory: Path) -> None:
-    """As little as Git accepts as a repository. What is in it is written each time: nobody else has a say in it."""
-    for each in ("objects", "refs"):
-        (git_directory / each).mkdir(parents=True, exist_ok=True)
-    (git_directory / "HEAD").write_text("ref: refs/heads/none\n")
-    (git_directory / "config").write_text(
-        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfsmonitor = false\n"
-    )
-
-
-async def _read(
-    process: asyncio.subprocess.Process, output: asyncio.StreamReader, limits: ListingLimits
-) -> tuple[list[bytes], bool]:
-    """Its output, and whether that is all of it. It is ended when it takes too long or says too much."""
-    pieces: list[bytes] = []
-    size = 0
-    try:
-        async with asyncio.timeout(limits.seconds):
-            while piece := await output.read(_PIECE):
-                pieces.append(piece)
-                size += len(piece)
-                if size > limits.size:
-                    return pieces, False
-            await process.wait()
-    except TimeoutError:
-        return pieces, False
-    finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-    return pieces, True
+    names = output.text.split(b"\0")[:-1]
+    return _listing((os.fsdecode(name) for name in names), limits.files, is_complete=output.code is not None)
 
 
 def _by_walking(directory: str, limits: ListingLimits) -> FileListing:

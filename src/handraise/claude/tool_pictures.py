@@ -34,7 +34,7 @@ class ToolPictures:
         self._sessions = sessions
 
     async def find(self, session: str, action: str, number: int) -> dict[str, Any] | None:
-        """The block of an image, as Claude Code wrote it; None if its journal is gone, or on another machine."""
+        """The block of an image, as Claude Code wrote it; None if its journal is gone."""
         if not _ACTION.fullmatch(action):
             return None
         return await asyncio.to_thread(self._find, session, action, number)

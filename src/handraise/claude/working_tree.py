@@ -1,8 +1,6 @@
-"""What changed in a working tree since a commit, by Git. The repository is hostile: none of its settings are used.
+"""What changed in a working tree since a commit, by a Git of our own that uses none of the repository's settings.
 
-Git runs with a folder of its own as `GIT_DIR`, which has our settings and our index, and finds the repository's objects
-as alternates. So no hook, filter, textconv, external diff, fsmonitor or alias of the repository exists for it, whatever
-`.git/config` and `.gitattributes` say. Submodules are left out: Git would start another Git in them.
+It has an index of its own, too. Submodules are left out: Git would start another Git in them.
 """
 
 import asyncio
@@ -26,7 +24,8 @@ from handraise.claude.git_output import (
     read_names,
     read_raw,
 )
-from handraise.claude.git_start import GitStart
+from handraise.claude.git_start import GitStart, read_file
+from handraise.claude.own_git import GitFailed, OwnGit
 
 MOST_FILES = 1_000
 LARGEST = 8 * 1024 * 1024
@@ -40,24 +39,8 @@ _SECRETS = (
     *(".env", ".env.*", "*.pem", "*.key", "*.p12", "id_rsa*", "id_ed25519*", ".netrc", ".npmrc", ".pypirc"),
     *("credentials*", "secrets.*", "*.tfstate", ".htpasswd", "settings.local.json"),
 )
-"""Everyone who may look at sessions may look at changes, so files with such names aren't shown."""
+"""Files with such names aren't shown: what is in them doesn't help to review anything."""
 _POINTER = b"version https://git-lfs.github.com/"
-_SETTINGS = """[core]
-\trepositoryformatversion = {version}
-\tbare = false
-\tfsmonitor = false
-\tuntrackedCache = false
-\thooksPath = /dev/null
-\tattributesFile = /dev/null
-\texcludesFile = /dev/null
-[extensions]
-{format}[protocol]
-\tallow = never
-"""
-
-
-class GitFailed(Exception):
-    """Git isn't there, took too long, or can't read the repository. The text is for the log."""
 
 
 class CannotRevert(Exception):
@@ -88,7 +71,7 @@ class WorkingTree:
         self._top = start.top
         inside = os.path.relpath(os.path.realpath(directory), start.top)
         self._prefix = "" if inside == "." else f"{inside}/"
-        self._folder = folder
+        self._own = OwnGit(folder, start.top)
 
     async def changes(self) -> tuple[list[FileChange], bool]:
         """The files that changed, in order, and whether there are more than these."""
@@ -186,7 +169,7 @@ class WorkingTree:
     async def _prepare(self) -> None:
         """A folder of our own that knows the commit, and which files are as they were there."""
         commit = self._start.commit
-        known = self._folder / "commit"
+        known = self._own.folder / "commit"
         if not known.exists() or known.read_text() != commit:
             await asyncio.to_thread(self._make_folder)
             await self._git("read-tree", commit or "--empty")
@@ -196,86 +179,24 @@ class WorkingTree:
         await self._git("update-index", "-q", "--refresh", "--ignore-submodules", check=False)
 
     def _make_folder(self) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
-        for each in ("objects/info", "refs", "info"):
-            (self._folder / each).mkdir(mode=0o700, parents=True)
-        newer = len(self._start.commit) > 40
-        settings = _SETTINGS.format(version=int(newer), format="\tobjectFormat = sha256\n" if newer else "")
-        (self._folder / "config").write_text(settings)
-        (self._folder / "HEAD").write_text("ref: refs/heads/none\n")
-        (self._folder / "objects/info/alternates").write_text(f"{self._start.objects}\n")
+        shutil.rmtree(self._own.folder, ignore_errors=True)
+        self._own.prepare(self._start.objects, is_sha256=len(self._start.commit) > 40)
 
     def _copy_excludes(self) -> None:
-        try:
-            with open(self._start.exclude, "rb", opener=_without_waiting) as file:
-                text = file.read(_EXCLUDES)
-        except OSError:
-            text = b""
-        (self._folder / "info/exclude").write_bytes(text)
+        (self._own.folder / "info/exclude").write_bytes(read_file(self._start.exclude, _EXCLUDES) or b"")
 
     async def _git(self, *words: str, check: bool = True) -> bytes:
-        program = shutil.which("git")
-        if program is None:
-            raise GitFailed("there is no git")
-        try:
-            process = await asyncio.create_subprocess_exec(
-                program,
-                "--no-pager",
-                "--literal-pathspecs",
-                *words,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                cwd=self._top,
-                env={**_ENVIRONMENT, "GIT_DIR": str(self._folder), "GIT_WORK_TREE": self._top},
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise GitFailed(f"git can't run in {self._top}") from error
-        try:
-            async with asyncio.timeout(_DEADLINE):
-                output = await _read_all(process.stdout) if process.stdout else b""
-                code = await process.wait()
-        except TimeoutError as error:
-            raise GitFailed(f"git {words[0]} took too long") from error
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        if code and check:
-            raise GitFailed(f"git {words[0]} failed ({code})")
-        return output
+        output = await self._own.run(*words, seconds=_DEADLINE, most=_MOST_OUTPUT)
+        if output.code is None:
+            raise GitFailed(f"git {words[0]} took too long, or printed too much")
+        if output.code and check:
+            raise GitFailed(f"git {words[0]} failed ({output.code})")
+        return output.text
 
 
 _SAFE = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules=all")
-_ENVIRONMENT = {
-    "PATH": os.environ.get("PATH", os.defpath),
-    "HOME": "/dev/null",
-    "LC_ALL": "C",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_PAGER": "cat",
-}
 
 
 def _is_secret(path: str) -> bool:
     name = path.rpartition("/")[2].lower()
     return any(fnmatchcase(name, pattern) for pattern in _SECRETS)
-
-
-async def _read_all(stream: asyncio.StreamReader) -> bytes:
-    pieces: list[bytes] = []
-    size = 0
-    while piece := await stream.read(1024 * 1024):
-        size += len(piece)
-        if size > _MOST_OUTPUT:
-            raise GitFailed("git printed too much")
-        pieces.append(piece)
-    return b"".join(pieces)
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)

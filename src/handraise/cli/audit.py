@@ -14,15 +14,16 @@ _PAGE = 1000
 
 
 @click.command()
-@click.option("--session", metavar="ID", help="Only this session.")
+@click.option("-s", "--session", metavar="ID", help="Only this session.")
 @click.option("--ask", metavar="ID", help="Only this request.")
 @click.option("--by", metavar="NAME", help="Only by this person or rule.")
 @click.option("--what", metavar="WHAT", help="Only this kind of entry: answered, refused, login, 'token made', …")
+@click.option("-n", "--last", type=click.IntRange(min=1, max=1000), metavar="N", help="Only the last N entries.")
 @on_hub
 @json_option
-def audit(client: HubClient, as_json: bool, **filters: str | None) -> None:
+def audit(client: HubClient, as_json: bool, last: int | None, **filters: str | None) -> None:
     """Show the audit log: who did what, and when. With --json, exports complete entries, one per line, oldest first."""
-    for entry in _entries(client, filters):
+    for entry in _entries(client, filters) if last is None else _last(client, filters, last):
         click.echo(json.dumps(entry, ensure_ascii=False) if as_json else _line(entry))
 
 
@@ -32,6 +33,11 @@ def _entries(client: HubClient, filters: dict[str, str | None]) -> Iterator[dict
         page = client.get("/api/audit", after=after, limit=_PAGE, **filters)
         yield from page["entries"]
         after = page["next"]
+
+
+def _last(client: HubClient, filters: dict[str, str | None], count: int) -> list[dict[str, Any]]:
+    newest: list[dict[str, Any]] = client.get("/api/audit", limit=count, order="newest", **filters)["entries"]
+    return newest[::-1]
 
 
 def _line(entry: dict[str, Any]) -> str:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from handraise.cli.places import state_folder, state_option
+from handraise.cli.places import options_of, state_folder, state_option
+from handraise.client.logins import HubChoice
 
 if TYPE_CHECKING:
     from handraise.backup.archive import Archive
@@ -32,7 +33,7 @@ database_option = click.option(
     is_flag=True,
     help="Leave out Claude Code's own files of its conversations. Without them, sessions can't be resumed elsewhere.",
 )
-@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@click.option("-f", "--force", is_flag=True, help="Replace FILE if it exists.")
 def backup(
     file: Path, state: str | None, database: str | None, all_journals: bool, no_conversations: bool, force: bool
 ) -> None:
@@ -71,7 +72,7 @@ def backup(
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @state_option
 @database_option
-@click.option("--yes", "-y", is_flag=True, help="Replace an existing state without asking.")
+@click.option("-y", "--yes", is_flag=True, help="Replace an existing state without asking.")
 def restore(file: Path, state: str | None, database: str | None, yes: bool) -> None:
     """Restore a backup while the hub is stopped; sessions keep running.
 
@@ -106,15 +107,15 @@ def restore(file: Path, state: str | None, database: str | None, yes: bool) -> N
             click.confirm(f"Replace the state in {folder}? It is kept aside.", abort=True)
         with _progress() as progress:
             restored = restore_archive(archive, target, now(), progress.show)
-    _report(restored, folder)
+    _report(restored, folder, options_of(HubChoice(str(folder)), state))
 
 
-def _report(restored: "RestoredState", folder: Path) -> None:
-    click.echo(f"Restored to {folder}. Start the hub with: handraise serve")
+def _report(restored: "RestoredState", folder: Path, options: str) -> None:
+    click.echo(f"Restored to {folder}. Start the hub with: handraise serve{options}")
     if restored.reattached:
         click.echo(f"{_sessions(restored.reattached)} still running: the hub reattaches {_them(restored.reattached)}.")
     if restored.lost:
-        click.echo(f"{_sessions(restored.lost)} no longer running. Resume with: handraise run --resume ID")
+        click.echo(f"{_sessions(restored.lost)} no longer running. Resume with: handraise run --resume ID{options}")
     if restored.conversations:
         count = restored.conversations
         click.echo(f"Restored {count} {'conversation' if count == 1 else 'conversations'} of Claude Code.")

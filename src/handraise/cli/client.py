@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from handraise.client.address import HubAddress
 
 _DEADLINE = 30.0
-_NOT_RUNNING = "No hub is running. Start one with: handraise serve"
 
 
 USAGE, INTERRUPTED = "usage", "interrupted"
@@ -145,7 +144,9 @@ class HubClient:
 
     @property
     def _missing(self) -> str:
-        return _NOT_RUNNING if self._address is None else f"Can't reach a hub at {self._address}."
+        if self._address is None:
+            return f"No hub is running. Start one with: handraise serve{self.options}"
+        return f"Can't reach a hub at {self._address}."
 
     def _headers(self, address: HubAddress | None) -> dict[str, str]:
         headers = {

@@ -22,10 +22,8 @@ _NO_DIFF = {
     "link": "Symbolic link, not shown.",
     "secret": "May contain secrets, not shown.",
 }
-_NO_REVIEW = {
-    "none": "This session's directory isn't a Git repository.",
-    "elsewhere": "The files are on another machine. Run this command there.",
-}
+_NO_REVIEW = "This session's directory isn't a Git repository."
+_OLDER_HUB = "This hub is too old to show files of another machine. Update it, or run this command there."
 
 
 @click.command()
@@ -47,7 +45,7 @@ def diff(session: str, paths: tuple[str, ...], stat: bool, client: HubClient, as
     root = f"/api/sessions/{quote(session_named(client, session)['id'], safe='')}/changes"
     found = client.get(root)
     if found["source"] != "git":
-        raise HubError(409, "refused", _NO_REVIEW[found["source"]])
+        raise HubError(409, "refused", _NO_REVIEW if found["source"] == "none" else _OLDER_HUB)
     files = [each for each in found["files"] if not paths or each["path"] in paths]
     if missing := sorted({*paths} - {each["path"] for each in files}):
         raise click.UsageError(f"No changes in {', '.join(map(repr, missing))}.")

@@ -18,7 +18,7 @@ from handraise.model.projects import Project, innermost
 
 @click.command()
 @click.option(
-    "--project", metavar="DIR", help="Check the settings that apply in this directory (default: the current one)."
+    "-p", "--project", metavar="DIR", help="Check the settings that apply in this directory (default: the current one)."
 )
 @state_option
 @json_option

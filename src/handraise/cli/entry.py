@@ -1,6 +1,12 @@
-"""The entry point of `handraise`. `mcp` runs for every agent and `ps` often: both skip the other commands' imports."""
+"""The entry point of `handraise`. What runs often skips the other commands' imports: `mcp`, `ps`, `inbox` and help."""
 
 import sys
+
+TYPE_CHECKING = False  # as in `client.py`
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from handraise.cli.client import HubClient
 
 
 def main() -> None:
@@ -22,27 +28,54 @@ def main() -> None:
 
 
 def _perform() -> None:
-    if sys.argv[1:] in (["ps"], ["ps", "--json"]) and _listed(as_json="--json" in sys.argv):
+    words = sys.argv[1:]
+    if words in (["--help"], ["-h"]):
+        from handraise.cli.commands import overview
+
+        sys.stdout.write(overview())
+        return
+    if words in (["--version"], ["-V"]):
+        from handraise import __version__
+
+        sys.stdout.write(f"handraise, version {__version__}\n")
+        return
+    if words == ["inbox", "--json"] and _printed(_open_requests):
+        return
+    if words in (["ps"], ["ps", "--json"]) and _printed(_sessions):
         return
     from handraise.cli.main import main as command
 
     command()
 
 
-def _listed(*, as_json: bool) -> bool:
-    """`ps` without click; False if it failed, and the command itself then reports why."""
+def _printed(rows: "Callable[[HubClient], list[str]]") -> bool:
+    """A list without click; False if it failed, and the command itself then reports why."""
     from handraise.cli.client import HubClient, HubError, NoHub
-    from handraise.cli.table import listing
     from handraise.client.logins import LoginsUnfit, choose_hub
 
     try:
         chosen = choose_hub(None, None)
-        rows = listing(HubClient(chosen.state, chosen.address, chosen.token), as_json=as_json)
-        sys.stdout.write("".join(f"{row}\n" for row in rows))
+        found = rows(HubClient(chosen.state, chosen.address, chosen.token))
+        sys.stdout.write("".join(f"{row}\n" for row in found))
         sys.stdout.flush()
     except (NoHub, HubError, LoginsUnfit, ValueError):
         return False
     return True
+
+
+def _sessions(client: "HubClient") -> list[str]:
+    from handraise.cli.table import listing
+
+    return listing(client, as_json="--json" in sys.argv)
+
+
+def _open_requests(client: "HubClient") -> list[str]:
+    import json
+
+    asks = client.pages("/api/asks", "asks", state="open")
+    # The card is for who shows it: what it says is in the rest.
+    shown = ({name: each[name] for name in each if name != "card"} for each in asks)
+    return [json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in shown]
 
 
 def _open_standard_streams() -> None:

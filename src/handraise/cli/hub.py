@@ -54,7 +54,9 @@ def _show(running: "_Running", *, as_json: bool) -> None:
         click.echo(json.dumps(facts))
         return
     click.echo(f"The hub is running at {facts['address']}")
-    how = "started by a command, in the background" if running.in_background else "started with handraise serve"
+    how = (
+        "started by a command, in the background" if running.in_background else "started in a terminal or as a service"
+    )
     for name, text in (
         ("Version", facts["version"]),
         ("Process", f"{facts['pid']} ({how})"),
@@ -130,14 +132,15 @@ class _Running:
     def __init__(self, state: str | None) -> None:
         self.folder = state_folder(state)
         self.client = HubClient(self.folder, options=options_of(HubChoice(str(self.folder)), state))
+        missing = f"No hub is running in {self.folder}. Start one with: handraise serve{self.client.options}"
         if not self.client.is_there():
-            raise NoHub(f"No hub is running in {self.folder}. Start one with: handraise serve")
+            raise NoHub(missing)
         self._connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._connection.connect(str(self.folder / "hub.sock"))
         except OSError as error:
             self.close()
-            raise NoHub(f"No hub is running in {self.folder}. Start one with: handraise serve") from error
+            raise NoHub(missing) from error
         self.pid = _peer(self._connection)
         self._arguments = _arguments(self.pid)
 

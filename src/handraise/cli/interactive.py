@@ -2,6 +2,7 @@
 
 import base64
 import mimetypes
+import os
 import select
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from handraise.cli.places import MODES, chosen_hub, hub_option, options_of, pipe
 
 if TYPE_CHECKING:
     from handraise.cli.interactive_session import HubTarget
+    from handraise.surfaces.terminal.announcing import Announcements
 
 _SILENCE = 5.0
 _IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -29,6 +31,9 @@ patience_option = click.option(
 )
 plain_option = click.option(
     "--plain", is_flag=True, help="Numbered choices and plain lines, without drawing on the screen."
+)
+notify_option = click.option(
+    "--notify/--no-notify", default=None, help="Desktop notifications for new requests (default: the settings)."
 )
 
 
@@ -49,7 +54,7 @@ plain_option = click.option(
     "(default: this machine).",
 )
 @click.option("--mode", type=click.Choice(MODES), help="Permission mode.")
-@click.option("--model", metavar="M", help="Model, as Claude Code names it.")
+@click.option("-m", "--model", metavar="M", help="Model, as Claude Code names it.")
 @click.option(
     "-i", "--image", "images", multiple=True, type=click.Path(exists=True, dir_okay=False), help="Attach an image."
 )
@@ -65,9 +70,17 @@ plain_option = click.option(
 @click.option("--json", "as_json", is_flag=True, help="Print every item as one JSON object per line.")
 @patience_option
 @plain_option
+@notify_option
 @hub_option
 @state_option
-def run(text: str | None, state: str | None, hub: str | None, plain: bool, **options: Any) -> None:  # noqa: ANN401 (click's own)
+def run(
+    text: str | None,
+    state: str | None,
+    hub: str | None,
+    plain: bool,
+    notify: bool | None,
+    **options: Any,  # noqa: ANN401 (click's own)
+) -> None:
     """Start a session in this directory and follow it.
 
     Ctrl-C interrupts the turn; press it twice, or Ctrl-D, to leave. The session keeps running.
@@ -85,7 +98,9 @@ def run(text: str | None, state: str | None, hub: str | None, plain: bool, **opt
 
     from handraise.cli.interactive_session import OutputOptions, SessionRequest, begin
 
-    output = OutputOptions(plain, options.pop("as_json"), options.pop("patience"), options.pop("detach"))
+    output = OutputOptions(
+        plain, options.pop("as_json"), options.pop("patience"), options.pop("detach"), _announcements(notify)
+    )
     if options["fork"] and not options["resume"]:
         raise click.UsageError("--fork needs --resume ID: the session to fork.")
     if options["machine"] and options["resume"]:
@@ -97,6 +112,10 @@ def run(text: str | None, state: str | None, hub: str | None, plain: bool, **opt
             " here."
         )
     request = SessionRequest(_words(text, options.pop("images"), resuming=options["resume"] is not None), **options)
+    if request.words is None and not output.detach and not sys.stdin.isatty():
+        raise click.UsageError(
+            'What should Claude do next? Use: handraise run --resume ID "…", or --detach to resume without a message.'
+        )
     if target.address is None:
         _ensure_hub(target.state, quiet=output.as_json)
     if request.resume is not None:
@@ -109,10 +128,17 @@ def run(text: str | None, state: str | None, hub: str | None, plain: bool, **opt
 @click.option("--json", "as_json", is_flag=True, help="Print every item as one JSON object per line.")
 @patience_option
 @plain_option
+@notify_option
 @hub_option
 @state_option
 def attach(
-    session: str | None, state: str | None, hub: str | None, as_json: bool, patience: float | None, plain: bool
+    session: str | None,
+    state: str | None,
+    hub: str | None,
+    as_json: bool,
+    patience: float | None,
+    plain: bool,
+    notify: bool | None,
 ) -> None:
     """Follow a session from its latest output.
 
@@ -129,16 +155,26 @@ def attach(
     target = _target(state, hub)
     client = _client(target)
     found = pick(client, interactive=not as_json) if session is None else session_named(client, session)
-    sys.exit(join(target, found["id"], OutputOptions(plain, as_json, patience)))
+    sys.exit(join(target, found["id"], OutputOptions(plain, as_json, patience, announce=_announcements(notify))))
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="List open requests, one JSON object per line.")
+@click.option("-q", "--quiet", is_flag=True, help="List only the IDs of open requests.")
 @click.option("--machine", metavar="NAME", shell_complete=completion.machines, help="Only requests from this machine.")
 @plain_option
+@notify_option
 @hub_option
 @state_option
-def inbox(state: str | None, hub: str | None, plain: bool, as_json: bool, machine: str | None) -> None:
+def inbox(
+    state: str | None,
+    hub: str | None,
+    plain: bool,
+    as_json: bool,
+    quiet: bool,
+    machine: str | None,
+    notify: bool | None,
+) -> None:
     """Answer open requests from all sessions.
 
     New requests appear as they arrive. Without a terminal, lists open requests and how to answer them.
@@ -151,9 +187,32 @@ def inbox(state: str | None, hub: str | None, plain: bool, as_json: bool, machin
     """
     from handraise.cli.interactive_session import OutputOptions, clear_inbox
 
+    if as_json and quiet:
+        raise click.UsageError("Use one of --json and --quiet.")
     target = _target(state, hub)
     only = None if machine is None else _client(target).machine(machine)
-    sys.exit(clear_inbox(target, OutputOptions(plain, as_json), only))
+    sys.exit(clear_inbox(target, OutputOptions(plain, as_json, announce=_announcements(notify), quiet=quiet), only))
+
+
+def _announcements(notify: bool | None) -> "Announcements":
+    """What the settings of this machine and the option say. Settings that can't be read don't keep anyone out."""
+    from handraise.config.files import load_layers
+    from handraise.config.reading import read_layers
+    from handraise.config.settings import TerminalSettings
+    from handraise.config.tables import SettingsRefused
+    from handraise.surfaces.terminal.announcing import Announcements, announcements
+
+    if sys.stdout is None or not sys.stdout.isatty():
+        return Announcements()
+    try:
+        found = read_layers(load_layers(os.environ)).terminal
+    except SettingsRefused as error:
+        click.echo(f"handraise: {error} Using defaults for [terminal].", err=True)
+        found = TerminalSettings()
+    wanted = found.notifications
+    if notify is not None:
+        wanted = "off" if not notify else wanted if wanted != "off" else "on"
+    return announcements(found.title, wanted, os.environ)
 
 
 def _target(state: str | None, hub: str | None) -> "HubTarget":

@@ -38,6 +38,7 @@ from handraise.desk.remote import RemoteDesk
 from handraise.model.asks import ask_as_json
 from handraise.model.sessions import Session
 from handraise.present.harmless import one_line
+from handraise.surfaces.terminal.announcing import Announcements
 from handraise.surfaces.terminal.session import TerminalSession
 from handraise.surfaces.terminal.signals import told_by_signals
 from handraise.surfaces.terminal.timeline import Timeline
@@ -86,6 +87,9 @@ class OutputOptions(Struct, frozen=True):
     as_json: bool = False
     patience: float | None = None
     detach: bool = False
+    announce: Announcements = Announcements()
+    quiet: bool = False
+    """Whether to list only IDs."""
     finishes: bool = False
     """Whether leaving before the turn ends counts as a failure."""
 
@@ -111,7 +115,7 @@ def join(hub: HubTarget, session: str, output: OutputOptions) -> int:
 
 def clear_inbox(hub: HubTarget, output: OutputOptions, machine: str | None = None) -> int:
     """Follows the open requests of all sessions, or of a machine by ID; without a terminal, lists them."""
-    listed = output.as_json or not sys.stdout.isatty()
+    listed = output.as_json or output.quiet or not sys.stdout.isatty()
     return _perform(hub, _list(hub, output, machine) if listed else _inbox(hub, output, machine))
 
 
@@ -170,14 +174,17 @@ async def _list(hub: HubTarget, output: OutputOptions, machine: str | None) -> i
         asks = [ask for ask in await desk.asks() if machine in (None, ask.machine)]
         sessions = [each.session for each in await desk.sessions()]
         elsewhere = [each for each in sessions if each.dialog and machine in (None, each.machine)]
-        places = {} if output.as_json else await _places(desk)
+        places = {} if output.as_json or output.quiet else await _places(desk)
     for ask in asks:
+        if output.quiet:
+            click.echo(ask.id)
+            continue
         if output.as_json:
             click.echo(msgspec.json.encode(ask_as_json(ask)).decode())
             continue
         for row in lines_of_ask(ask, hub.options, places.get(ask.machine, "")):
             click.echo(row)
-    if not output.as_json:
+    if not output.as_json and not output.quiet:
         for session in elsewhere:
             click.echo(f"✋ {one_line(session.dialog)} ({one_line(session.title)})")
         if not asks and not elsewhere:
@@ -227,10 +234,10 @@ def _surface(output: OutputOptions, hub: HubTarget) -> "Screen | Plain | Unatten
     if output.plain or os.environ.get("TERM", "dumb") == "dumb":
         from handraise.surfaces.terminal.plain import Plain
 
-        return Plain(_now, keyboard)
+        return Plain(_now, keyboard, output.announce)
     from handraise.surfaces.terminal.screen import Screen
 
-    return Screen(_now)
+    return Screen(_now, output.announce)
 
 
 def _leave(io: "Screen | Plain | Unattended", timeline: Timeline, session: str, output: OutputOptions) -> int:

@@ -1,6 +1,7 @@
 """`handraise login` and `handraise logout`: which hub commands talk to, and with which token."""
 
 import sys
+from urllib.parse import urlsplit
 
 import click
 
@@ -8,7 +9,7 @@ from handraise.cli.client import HubClient, HubError
 from handraise.cli.places import piped
 from handraise.client.logins import LOCAL, Logins, LoginsUnfit, logins_file, read_logins, spelled, write_logins
 
-_NEARBY = ("http://127.0.0.1", "http://localhost", "http://[::1]")
+_NEARBY = frozenset(("127.0.0.1", "localhost", "::1"))
 
 
 @click.command()
@@ -35,7 +36,7 @@ def login(url: str | None, no_default: bool) -> None:
         address = spelled(url)
     except ValueError:
         raise click.UsageError(f"Use a URL, for example https://{url}.") from None
-    if address.startswith("http://") and not address.startswith(_NEARBY):
+    if is_readable_on_the_way(address):
         click.echo("Warning: without https, others on the network can read the token and your answers.", err=True)
     token = click.prompt("Token", hide_input=True, err=True) if sys.stdin.isatty() else piped()
     token = token.strip()
@@ -53,7 +54,7 @@ def login(url: str | None, no_default: bool) -> None:
 
 @click.command()
 @click.argument("url", required=False)
-@click.option("--all", "everywhere", is_flag=True, help="Sign out everywhere.")
+@click.option("-a", "--all", "everywhere", is_flag=True, help="Sign out everywhere.")
 def logout(url: str | None, everywhere: bool) -> None:
     """Sign out: forget the saved token.
 
@@ -73,6 +74,11 @@ def logout(url: str | None, everywhere: bool) -> None:
         saved.hub = None
     write_logins(saved)
     click.echo(f"Signed out of {address}.")
+
+
+def is_readable_on_the_way(address: str) -> bool:
+    """Whether others on the network could read what is sent there."""
+    return address.startswith("http://") and urlsplit(address).hostname not in _NEARBY
 
 
 def _saved() -> Logins:

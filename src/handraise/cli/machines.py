@@ -9,8 +9,9 @@ import click
 
 from handraise.cli import completion
 from handraise.cli.client import HubClient
-from handraise.cli.places import ListGroup, json_option, on_hub, state_folder, state_option, yes_option
+from handraise.cli.places import ListGroup, json_option, on_hub, options_of, state_folder, state_option, yes_option
 from handraise.cli.table import harmless, width_of
+from handraise.client.logins import HubChoice
 
 _ALONE = "Only this machine so far. Others join with: handraise serve --database postgresql://…"
 
@@ -62,7 +63,7 @@ def forget(machine: str, yes: bool, client: HubClient) -> None:
 
 
 @machines.command("new-identity")
-@click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
+@click.option("-y", "--yes", is_flag=True, help="Don't ask for confirmation.")
 @state_option
 def new_identity(yes: bool, state: str | None) -> None:
     """Make a copied state directory a machine of its own.
@@ -74,8 +75,9 @@ def new_identity(yes: bool, state: str | None) -> None:
     from handraise.hub.machine_file import FILE, MachineFile, MachineUnreadable
 
     folder = state_folder(state)
+    serve = f"handraise serve{options_of(HubChoice(str(folder)), state)}"
     if not (folder / FILE).exists():
-        raise click.ClickException(f"{folder} has no identity yet. Its first hub makes one: handraise serve")
+        raise click.ClickException(f"{folder} has no identity yet. Its first hub makes one: {serve}")
     if not yes:
         click.confirm(f"{folder} becomes a new machine, and doesn't continue any session. Continue?", abort=True)
     try:
@@ -85,7 +87,7 @@ def new_identity(yes: bool, state: str | None) -> None:
             file.renew(os.urandom)
     except (HubRunning, StateUnreachable, MachineUnreadable) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"{folder} is now machine {file.id} (before: {before}). Start its hub: handraise serve")
+    click.echo(f"{folder} is now machine {file.id} (before: {before}). Start its hub: {serve}")
 
 
 def _path(machine: str) -> str:

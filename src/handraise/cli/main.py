@@ -6,66 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from handraise import __version__
+from handraise.cli.commands import COMMANDS, EXAMPLES, EXIT_CODES, GROUPS, SENTENCES, SUMMARY
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-# In the order of `--help`, by purpose: each command with its module in handraise.cli and the first sentence of its own
-# help. The sentence is repeated here so that listing the commands doesn't import them all.
-GROUPS = {
-    "Work with Claude": {
-        "run": ("interactive", "Start a session in this directory and follow it."),
-        "attach": ("interactive", "Follow a session from its latest output."),
-        "inbox": ("interactive", "Answer open requests from all sessions."),
-        "ps": ("ps", "List sessions, those that need you first."),
-        "show": ("show", "Show a session or a request."),
-        "diff": ("diff", "Show what a session changed in its working tree since it started."),
-    },
-    "Control sessions": {
-        "say": ("steering", "Send a message to a session, during a turn too."),
-        "answer": ("steering", "Answer one request."),
-        "allow": ("steering", "Allow one retry of a call that Claude Code denied without asking."),
-        "interrupt": ("steering", "Interrupt the current turn of a session."),
-        "stop": ("steering", "Stop a session; you can resume it later."),
-        "cancel": ("steering", "Take back what waits for a session whose machine is away."),
-        "mode": ("steering", "Change the permission mode of a session."),
-        "rm": ("removing", "Remove sessions that have ended."),
-        "prune": ("removing", "Remove all sessions that ended a while ago."),
-    },
-    "Hub": {
-        "serve": ("serve", "Run the hub: web page, API and sessions."),
-        "demo": (
-            "serve",
-            "Try every kind of request: real Claude Code, scripted model, no account, no network.",
-        ),
-        "hub": ("hub", "Show, stop and restart this machine's hub, and read its log."),
-        "service": ("service", "Run the hub as a service that starts by itself: systemd or launchd."),
-        "doctor": ("doctor", "Check the setup: Claude Code, sign-in, port, permissions, disk and more."),
-        "machines": ("machines", "List, rename and forget the machines that share this inbox."),
-        "backup": ("backup", "Save everything the hub keeps in one file, while it runs."),
-        "restore": ("backup", "Restore a backup while the hub is stopped; sessions keep running."),
-        "store": ("store", "Copy the database, for example from SQLite to PostgreSQL."),
-        "audit": ("audit", "Show the audit log: who did what, and when."),
-        "replay": ("replay", "Rebuild a timeline from a journal: a file, a session's folder or a session ID."),
-    },
-    "Projects and access": {
-        "project": ("projects", "Add, list, change, remove and sync projects."),
-        "rules": (
-            "rules",
-            "List, add and revoke rules: the first rule that matches decides.",
-        ),
-        "trust": ("trust", "List and revoke which directories may use their own hooks, servers and permissions."),
-        "token": ("tokens", "Create, list and revoke tokens, and sign in a browser."),
-        "login": ("login", "Sign in to a hub on another machine."),
-        "logout": ("login", "Sign out: forget the saved token."),
-    },
-    "Integrations": {
-        "telegram": ("telegram", "Connect a Telegram bot, send a test message, and show its status."),
-        "mcp": ("mcp", "Run an MCP server on stdio with ask_user and approval_prompt, for any agent."),
-        "completion": ("completion", "Print the completion script for bash, zsh or fish (default: $SHELL)."),
-    },
-}
-COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}
-SENTENCES = {name: sentence for group in GROUPS.values() for name, (_, sentence) in group.items()}
 
 
 class HelpfulGroup(click.Group):
@@ -120,15 +65,9 @@ class HelpfulGroup(click.Group):
 @click.group(
     cls=HelpfulGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 failed or left unfinished, 2 wrong usage, 3 no hub, 4 refused, 5 port in use, "
-    "130 interrupted, 143 terminated.",
+    help=f"{SUMMARY}\n\n\b\n{EXAMPLES}",
+    epilog=EXIT_CODES,
 )
-@click.version_option(package_name="handraise")
+@click.version_option(__version__, "-V", "--version", package_name="handraise")
 def main() -> None:
-    """Claude Code raises its hand; you answer from anywhere.
-
-    \b
-    handraise demo                        try it without an account
-    handraise run "Fix the failing test"  start Claude in this directory
-    handraise inbox                       answer open requests from all sessions
-    """
+    """The command itself does nothing."""

@@ -25,6 +25,7 @@ state_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 hub_option = click.option(
+    "-H",
     "--hub",
     metavar="URL",
     help="A hub on another machine, or `local` (default: $HANDRAISE_HUB, or where you signed in with `handraise "

@@ -41,11 +41,11 @@ def project() -> None:
 @project.command()
 @click.argument("path", type=click.Path(file_okay=False))
 @click.argument("settings", nargs=-1, metavar="[KEY=VALUE]...")
-@click.option("--name", help="Name (default: the directory's name).")
+@click.option("-n", "--name", help="Name (default: the directory's name).")
 @on_hub
 @json_option
 def add(path: str, settings: tuple[str, ...], name: str | None, client: HubClient, as_json: bool) -> None:
-    """Add a directory as a project. For one that another machine has already, use: handraise project place
+    """Add a directory as a project. For one that another machine has already, use `place`.
 
     \b
     handraise project add . ask_user_timeout=600 mode=plan
@@ -64,12 +64,14 @@ def list_all(client: HubClient, as_json: bool) -> None:
     if not as_json and any(each.get("elsewhere") for each in found):
         names = {each["id"]: each["name"] for each in client.get("/api/machines")["machines"]}
     _show(found, as_json, names)
+    if not found and not as_json:
+        click.echo(f"No projects yet. Add one with: handraise project add DIRECTORY{client.options}", err=True)
 
 
 @project.command("set")
 @click.argument("project", shell_complete=completion.projects)
 @click.argument("settings", nargs=-1, metavar="[KEY=VALUE]...")
-@click.option("--name", help="New name.")
+@click.option("-n", "--name", help="New name.")
 @on_hub
 @json_option
 def change(project: str, settings: tuple[str, ...], name: str | None, client: HubClient, as_json: bool) -> None:
@@ -133,7 +135,7 @@ def remove(project: str, yes: bool, client: HubClient) -> None:
 
 @project.command()
 @click.argument("project", required=False, shell_complete=completion.projects)
-@click.option("--all", "everywhere", is_flag=True, help="All projects.")
+@click.option("-a", "--all", "everywhere", is_flag=True, help="All projects.")
 @click.option("--user", is_flag=True, help="Only the hook, in your own settings: for all your projects.")
 @click.option("--remove", is_flag=True, help="Remove Handraise's entries.")
 @on_hub

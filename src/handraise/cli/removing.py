@@ -53,14 +53,16 @@ def prune(days: float, yes: bool, client: HubClient) -> None:
     handraise prune --days 7
     """
     before = datetime.now(UTC) - timedelta(days=days)
-    own = client.own_machine()
     found = [
         each
         for each in client.pages("/api/sessions", "sessions", state="ended")
         if each["phase"] == "ended" and datetime.fromisoformat(each["changed_at"]) <= before
     ]
-    # A session can be removed only on its own machine.
-    found = [each for each in found if not own or each.get("machine", "") in ("", own)]
+    online = {"", *(each["id"] for each in client.get("/api/machines")["machines"] if not each["away_since"])}
+    away = [each for each in found if each.get("machine", "") not in online]
+    found = [each for each in found if each not in away]
+    if away:
+        click.echo(f"Left out {len(away)} on machines that are away.", err=True)
     if not found:
         click.echo("Nothing to remove.")
         return

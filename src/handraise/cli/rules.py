@@ -41,13 +41,14 @@ def list_all(client: HubClient, as_json: bool) -> None:
 @click.option("--path", metavar="GLOB", help="A file glob. A relative one is inside the project.")
 @click.option("--server", metavar="NAME", help="All tools of an MCP server.")
 @click.option(
+    "-p",
     "--project",
     metavar="P",
     shell_complete=completion.projects,
     help="Only in this project: an ID, a name or a directory.",
 )
 @click.option("--mode", type=click.Choice(MODES), help="Only in this permission mode.")
-@click.option("--message", metavar="TEXT", default="", help="The message to Claude when the rule denies.")
+@click.option("-m", "--message", metavar="TEXT", default="", help="The message to Claude when the rule denies.")
 @click.option("--expires", "expires_at", metavar="TIME", help="For example: 2027-01-31T12:00:00Z.")
 @on_hub
 @json_option

@@ -27,6 +27,7 @@ _FILES = 65_536
 @click.command()
 @click.option("--host", default=None, help="Address to listen on (default: [web] host, or 127.0.0.1).")
 @click.option(
+    "-p",
     "--port",
     type=click.IntRange(0, 65535),
     default=None,
@@ -42,7 +43,7 @@ _FILES = 65_536
 @click.option("--stop-sessions", is_flag=True, help="Stop all sessions when the hub stops.")
 @click.option("--no-link", is_flag=True, help="Don't print a sign-in link. Get one with: handraise token link")
 @click.option("--background", is_flag=True, hidden=True, help="A command started it in the background.")
-@click.option("--verbose", is_flag=True, help="Log more, on stderr.")
+@click.option("-v", "--verbose", is_flag=True, help="Log more, on stderr.")
 def serve(
     host: str | None,
     port: int | None,
@@ -68,8 +69,10 @@ def serve(
 
 
 @click.command()
-@click.option("--port", type=click.IntRange(0, 65535), default=8420, help="Port (default: 8420); 0 picks a free one.")
-@click.option("--verbose", is_flag=True, help="Log more, on stderr.")
+@click.option(
+    "-p", "--port", type=click.IntRange(0, 65535), default=8420, help="Port (default: 8420); 0 picks a free one."
+)
+@click.option("-v", "--verbose", is_flag=True, help="Log more, on stderr.")
 def demo(port: int, verbose: bool) -> None:
     """Try every kind of request: real Claude Code, scripted model, no account, no network."""
     from handraise.serving import logs
@@ -190,7 +193,7 @@ def _reattached(living: int, lost: int) -> list[str]:
 async def _warn_of_unsafe(up: "RunningHub") -> None:
     from handraise.claude.versions import SAFE_SINCE
 
-    version = await up.hub.pool.find_unsafe_version()
+    version = await up.hub.pool.starter.find_unsafe_version()
     if version:
         warning = f"Claude Code {version} is unsafe: commands can run without permission."
         click.echo(f"Warning: {warning} Update to {SAFE_SINCE} or later.")

@@ -100,12 +100,13 @@ def cancel(session: str, which: str | None, client: HubClient, as_json: bool) ->
 
 @click.command()
 @click.argument("session", shell_complete=completion.steerable)
-@click.argument("mode", type=click.Choice(MODES))
+@click.argument("mode", type=click.Choice(MODES), metavar="MODE")
 @on_hub
 def mode(session: str, mode: str, client: HubClient) -> None:
     """Change the permission mode of a session.
 
-    For a mode in which Claude asks less, SESSION must be the whole ID.
+    MODE is default, manual, acceptEdits, plan, dontAsk, auto or bypassPermissions. For a mode in which Claude asks
+    less, SESSION must be the whole ID.
 
     \b
     handraise mode s_… plan

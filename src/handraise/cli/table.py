@@ -115,7 +115,8 @@ def width_of(text: str) -> int:
         return len(text)
     from unicodedata import category, east_asian_width
 
-    return sum(0 if category(each) in ("Mn", "Me") else 2 if east_asian_width(each) in "WF" else 1 for each in text)
+    flat = ("Mn", "Me", "Cf")
+    return sum(0 if category(each) in flat else 2 if east_asian_width(each) in "WF" else 1 for each in text)
 
 
 def cut(text: str, width: int) -> str:
@@ -128,8 +129,12 @@ def cut(text: str, width: int) -> str:
 
 
 def harmless(text: str) -> str:
-    """Without anything that could move the cursor or color the line."""
-    return "".join(letter if letter.isprintable() else "�" for letter in text)
+    """On one line, without anything that could move the cursor or color it: that is marked, as on every surface."""
+    if text.isprintable():
+        return text
+    from handraise.present.harmless import seal
+
+    return seal(text)
 
 
 def _columns(sessions: list[dict[str, Any]], now: datetime, machines: dict[str, str]) -> dict[str, list[str]]:

@@ -35,8 +35,8 @@ def telegram() -> None:
     type=click.Choice(["viewer", "approver", "admin"]),
     help="Role of the person who sends the code: viewer, approver (default) or admin (can also start sessions).",
 )
-@click.option("--project", metavar="NAME", help="Send only this project's requests to the chat or topic.")
-@click.option("--yes", is_flag=True, help="Add the person who sends the code without asking.")
+@click.option("-p", "--project", metavar="NAME", help="Send only this project's requests to the chat or topic.")
+@click.option("-y", "--yes", is_flag=True, help="Add the person who sends the code without asking.")
 @click.option(
     "--timeout", type=click.FloatRange(min=1), default=600, help="Seconds to wait for the code (default: 600)."
 )
@@ -156,6 +156,7 @@ def _check_project(state: Path, name: str) -> None:
         raise click.ClickException(f"Unknown project: {name}. Projects: {', '.join(names)}.")
     raise click.ClickException(
         f"Unknown project: {name}. There are no projects yet. Start the hub and add one: handraise project add"
+        " DIRECTORY"
     )
 
 

@@ -9,6 +9,7 @@ from handraise.cli import completion
 from handraise.cli.client import HubClient
 from handraise.cli.finding import project_scope
 from handraise.cli.places import json_option, on_hub
+from handraise.cli.table import harmless
 
 
 @click.group()
@@ -26,6 +27,7 @@ def token() -> None:
 )
 @click.option("--expires", metavar="TIME", help="For example: 2027-01-31T12:00:00Z.")
 @click.option(
+    "-p",
     "--project",
     metavar="NAME",
     shell_complete=completion.projects,
@@ -46,11 +48,18 @@ def create(name: str, role: str, expires: str | None, project: str | None, clien
 @json_option
 def list_all(gone: bool, client: HubClient, as_json: bool) -> None:
     """List tokens and signed-in browsers."""
-    for each in client.get("/api/tokens", state="gone" if gone else "good")["tokens"]:
+    found = client.get("/api/tokens", state="gone" if gone else "good")["tokens"]
+    for each in found:
         used = each["last_used_at"] or "never used"
-        click.echo(
-            json.dumps(each) if as_json else f"{each['id']}  {each['role']:<9} {each['kind']:<8} {used}  {each['name']}"
+        row = f"{each['id']}  {each['role']:<9} {each['kind']:<8} {used}  {harmless(each['name'])}"
+        click.echo(json.dumps(each) if as_json else row)
+    if not found and not as_json:
+        none = (
+            "No token was revoked or has expired."
+            if gone
+            else "No tokens yet. Create one with: handraise token create NAME"
         )
+        click.echo(none, err=True)
 
 
 @token.command()

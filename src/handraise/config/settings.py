@@ -137,6 +137,13 @@ class MachineSettings(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("[machine] name must not begin or end with a space, or have hidden characters.")
 
 
+class TerminalSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[terminal]`: what `run`, `attach` and `inbox` do beside the screen."""
+
+    title: bool = True
+    notifications: Literal["off", "on", "osc9", "osc777"] = "off"
+
+
 class PushSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[push]`: Web Push to devices that turn it on."""
 
@@ -205,6 +212,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     ask: AskSettings = AskSettings()
     web: WebSettings = WebSettings()
     push: PushSettings = PushSettings()
+    terminal: TerminalSettings = TerminalSettings()
     limits: LimitSettings = LimitSettings()
     store: StoreSettings = StoreSettings()
     machine: MachineSettings = MachineSettings()

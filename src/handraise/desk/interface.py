@@ -15,7 +15,7 @@ from handraise.model.items import Item, Preview
 from handraise.model.machines import Machine
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
-from handraise.model.search import SearchPage
+from handraise.model.search import NO_FILTER, SearchFilter, SearchPage
 from handraise.model.sessions import Say, Session
 from handraise.model.trust import DirectoryTrust
 
@@ -213,7 +213,13 @@ class Desk(Protocol):
     ) -> list[Item]: ...
 
     async def search(
-        self, text: str, *, session: str | None = None, before: int | None = None, limit: int = 50
+        self,
+        text: str,
+        *,
+        session: str | None = None,
+        before: int | None = None,
+        limit: int = 50,
+        only: SearchFilter = NO_FILTER,
     ) -> SearchPage:
         """What contains every word of the text, newest first, in one session or in all."""
         ...

@@ -23,7 +23,7 @@ from handraise.model.items import Item
 from handraise.model.machines import Machine
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
-from handraise.model.search import SearchPage
+from handraise.model.search import NO_FILTER, SearchFilter, SearchPage
 from handraise.model.sessions import Say, Session
 from handraise.model.trust import DirectoryTrust
 
@@ -160,9 +160,17 @@ class RemoteDesk:
         return [item_in(each) for each in (await self._get("/api/items", query))["items"]]
 
     async def search(
-        self, text: str, *, session: str | None = None, before: int | None = None, limit: int = 50
+        self,
+        text: str,
+        *,
+        session: str | None = None,
+        before: int | None = None,
+        limit: int = 50,
+        only: SearchFilter = NO_FILTER,
     ) -> SearchPage:
-        query = {"q": text, "session": session, "before": before, "limit": limit}
+        times = {name: each.isoformat() for name, each in (("since", only.since), ("until", only.until)) if each}
+        narrowed = {"project": only.project, "state": only.state, "by": only.by, **times}
+        query = {"q": text, "session": session, "before": before, "limit": limit, **narrowed}
         return _read(await self._get("/api/search", query), SearchPage)
 
     async def newest(self) -> int:

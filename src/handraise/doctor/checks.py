@@ -1,6 +1,7 @@
 """The checks of `handraise doctor`, one function each. Shows no secret, and changes nothing itself."""
 
 import asyncio
+import errno
 import fcntl
 import os
 import shlex
@@ -9,7 +10,7 @@ import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from stat import S_IMODE
+from stat import S_IMODE, S_ISDIR
 from typing import Literal
 
 import msgspec
@@ -27,7 +28,7 @@ from handraise.config.settings import ClaudeSettings, SandboxSettings, WebSettin
 from handraise.store.interface import StoreError
 from handraise.store.sqlite.database import schema
 from handraise.texts import t
-from handraise.workspace.hook_entry import PATH
+from handraise.workspace.hook_entry import PATH, HookEntry
 from handraise.workspace.json_texts import Unmergeable
 from handraise.workspace.syncing import project_hook
 from handraise.workspace.user_settings import user_hook
@@ -167,17 +168,29 @@ def check_hooks(state: Path, process: str | None, folder: Path, project: Path | 
     """Whether Claudes in terminals find the running hub, by the user's settings and those of a project."""
     address = _address(state) if process is not None else None
     try:
-        found = [user_hook(folder), project_hook(str(project)) if project is not None else None]
+        hooks = _hooks(folder, project)
     except Unmergeable as error:
         return Finding("hooks", "warn", t("doctor.hooks.unreadable", error=error), t("doctor.hooks.fix"))
-    urls = sorted({hook.url for hook in found if hook is not None})
+    urls = sorted({hook.url for hook in hooks if hook is not None})
     if not urls:
         return Finding("hooks", "ok", t("doctor.hooks.none"))
     wrong = [url for url in urls if address is not None and url != f"{address}{PATH}"]
     if wrong:
         elsewhere = t("doctor.hooks.elsewhere", url=wrong[0], address=address)
-        return Finding("hooks", "warn", elsewhere, t("doctor.hooks.sync"))
+        is_users = hooks[0] is not None and hooks[0].url == wrong[0]
+        command = "handraise project sync --user" if is_users else "handraise project sync"
+        return Finding("hooks", "warn", elsewhere, t("doctor.hooks.sync", command=command))
     return Finding("hooks", "ok", t("doctor.hooks.found", urls=", ".join(urls)))
+
+
+def _hooks(folder: Path, project: Path | None) -> tuple[HookEntry | None, HookEntry | None]:
+    """The user's, and the project's. In the home directory, both would be in the same files."""
+    if project is None or os.path.realpath(project / ".claude") != os.path.realpath(folder):
+        return user_hook(folder), project_hook(str(project)) if project is not None else None
+    try:
+        return user_hook(folder), None
+    except Unmergeable:
+        return None, project_hook(str(project))
 
 
 def check_port(settings: WebSettings, *, hub_runs: bool) -> Finding:
@@ -194,6 +207,10 @@ def check_port(settings: WebSettings, *, hub_runs: bool) -> Finding:
         if hub_runs:
             return Finding("port", "ok", t("doctor.port.by_hub", address=address))
         failed = t("doctor.port.failed", address=address, why=error.strerror)
+        if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+            return Finding("port", "fail", failed, t("doctor.port.other_host"))
+        if error.errno == errno.EACCES:
+            return Finding("port", "fail", failed, t("doctor.port.other_port"))
         return Finding("port", "fail", failed, t("doctor.port.advice"))
     return Finding("port", "ok", t("doctor.port.free", address=address))
 
@@ -234,6 +251,8 @@ def _check_private(name: str, folder: Path, other: str) -> Finding:
         return Finding(name, "ok", t("doctor.folder.later", folder=folder))
     except OSError as error:
         return Finding(name, "fail", t("doctor.folder.failed", folder=folder, why=error.strerror), other)
+    if not S_ISDIR(status.st_mode):
+        return Finding(name, "fail", t("doctor.folder.not_folder", folder=folder), other)
     if status.st_uid != os.geteuid():
         return Finding(name, "fail", t("doctor.folder.foreign", folder=folder), other)
     run = t("doctor.run", command=f"chmod 700 {shlex.quote(str(folder))}")
@@ -288,10 +307,10 @@ def check_pipes(parallel: int, kernel: Path = KERNEL) -> Finding:
     if largest is None:
         return Finding("pipes", "ok", t("doctor.pipes.no_limit"))
     if largest < WANTED_SIZE:
-        advice = t("doctor.run", command=f"sysctl fs.pipe-max-size={WANTED_SIZE}")
+        advice = t("doctor.run", command=f"sudo sysctl fs.pipe-max-size={WANTED_SIZE}")
         return Finding("pipes", "warn", t("doctor.pipes.small", bytes=f"{largest:,}"), advice)
     if pages and pages * _PAGE < parallel * WANTED_SIZE:
-        advice = t("doctor.run", command=f"sysctl fs.pipe-user-pages-soft={parallel * WANTED_SIZE // _PAGE}")
+        advice = t("doctor.run", command=f"sudo sysctl fs.pipe-user-pages-soft={parallel * WANTED_SIZE // _PAGE}")
         few = t("doctor.pipes.few", large=pages * _PAGE // WANTED_SIZE, count=parallel)
         return Finding("pipes", "warn", few, advice)
     return Finding("pipes", "ok", t("doctor.pipes.large", size=f"{largest // 1024:,} KiB"))
@@ -305,7 +324,7 @@ def check_inotify(kernel: Path = KERNEL) -> Finding:
         return Finding("inotify", "ok", t("doctor.inotify.none"))
     sentence = t("doctor.inotify.limits", instances=f"{instances:,}", watches=f"{watches:,}")
     if instances < 1 or watches < _FEW_WATCHES:
-        more = "sysctl fs.inotify.max_user_instances=128 fs.inotify.max_user_watches=65536"
+        more = "sudo sysctl fs.inotify.max_user_instances=128 fs.inotify.max_user_watches=65536"
         return Finding("inotify", "warn", sentence, t("doctor.run", command=more))
     return Finding("inotify", "ok", sentence)
 
@@ -324,7 +343,7 @@ def check_secrets(file: Path, *, has_token: bool, has_password: bool = False) ->
     """Whether other users can read a token, or the database's password, in the settings file."""
     if not (has_token or has_password) or not file.exists() or not S_IMODE(file.stat().st_mode) & 0o044:
         return None
-    run = t("doctor.run", command=f"chmod 600 {file}")
+    run = t("doctor.run", command=f"chmod 600 {shlex.quote(str(file))}")
     readable = t("doctor.token_readable", file=file) if has_token else t("doctor.password_readable", file=file)
     return Finding("secrets", "warn", readable, run)
 

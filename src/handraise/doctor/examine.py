@@ -5,6 +5,7 @@ import importlib
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -51,16 +52,18 @@ async def examine(
     state: Path | None = None,
     project: Path | None = None,
     known: Project | None = None,
+    deadline: float = DEADLINE,
 ) -> Report:
     """All findings. Where the settings are invalid, that is a finding, and the other checks use the defaults.
 
-    `project` is a directory; `known` is the hub's project there.
+    `project` is a directory; `known` is the hub's project there. Each check may take as long as `deadline`.
     """
     finding, settings, values = _read(environ, project if known is None else Path(known.path))
     if known is not None:
         values = over(values, known)
     folder = state or _folder(environ)
-    process = await within(lambda: checks.running_hub(folder), None)
+    one, several = partial(_one, deadline=deadline), partial(_several, deadline=deadline)
+    process = await within(lambda: checks.running_hub(folder), None, deadline)
     elsewhere = _database_elsewhere(settings)
     has_token = settings.telegram.token is not None
     shared = shared_database(settings.store.database)
@@ -68,40 +71,45 @@ async def examine(
     trouble = await checks.trouble_of_hub(folder) if process is not None else ""
     findings = [
         finding,
-        await _one(
+        await one(
             "settings",
             lambda: checks.check_secrets(settings_file(environ), has_token=has_token, has_password=has_password),
         ),
-        *([checks.gateway()] if settings.limits.parallel == 0 else await _claude(settings, environ, home)),
-        await _one("hub", lambda: checks.check_hub(folder, process, trouble)),
-        await _one(
+        *([checks.gateway()] if settings.limits.parallel == 0 else await _claude(several, settings, environ, home)),
+        await one("hub", lambda: checks.check_hub(folder, process, trouble)),
+        await one(
             "hooks",
             lambda: checks.check_hooks(
                 folder, process, _claude_folder(environ, home), Path(known.path) if known else project
             ),
         ),
-        await _one("port", lambda: checks.check_port(settings.web, hub_runs=process is not None)),
-        await _one("exposure", lambda: checks.check_exposure(settings.web)),
-        await _one("state", lambda: checks.check_state(folder)),
-        await _one("disk", lambda: checks.check_disk(folder, checks.free_bytes(folder))),
-        await _one("store", lambda: checks.check_database_folder(elsewhere) if elsewhere else None),
+        await one("port", lambda: checks.check_port(settings.web, hub_runs=process is not None)),
+        await one("exposure", lambda: checks.check_exposure(settings.web)),
+        await one("state", lambda: checks.check_state(folder)),
+        await one("disk", lambda: checks.check_disk(folder, checks.free_bytes(folder))),
+        await one("store", lambda: checks.check_database_folder(elsewhere) if elsewhere else None),
         *(
-            [await _one("database", lambda: checks.check_database(elsewhere or folder / DATABASE))]
+            [await one("database", lambda: checks.check_database(elsewhere or folder / DATABASE))]
             if shared is None
-            else await _several("database", _shared(shared, settings, environ, home))
+            else await several("database", _shared(shared, settings, environ, home))
         ),
-        await _one("pipes", lambda: checks.check_pipes(settings.limits.parallel)),
-        await _one("inotify", checks.check_inotify),
-        *await _several("telegram", _telegram(settings, environ)),
+        await one("pipes", lambda: checks.check_pipes(settings.limits.parallel)),
+        await one("inotify", checks.check_inotify),
+        *await several("telegram", _telegram(settings, environ)),
     ]
     return Report(tuple(each for each in findings if each is not None), values)
 
 
-async def _claude(settings: Settings, environ: Mapping[str, str], home: Path) -> list[Finding]:
+async def _claude(
+    several: Callable[[str, Awaitable[list[Finding]]], Awaitable[list[Finding]]],
+    settings: Settings,
+    environ: Mapping[str, str],
+    home: Path,
+) -> list[Finding]:
     return [
-        *await _several("claude", _listed(checks.check_claude(settings.claude))),
-        *await _several("login", _listed(checks.check_sign_in(settings.claude, environ, home))),
-        *await _several("sandbox", _listed(checks.check_sandbox(settings.sandbox))),
+        *await several("claude", _listed(checks.check_claude(settings.claude))),
+        *await several("login", _listed(checks.check_sign_in(settings.claude, environ, home))),
+        *await several("sandbox", _listed(checks.check_sandbox(settings.sandbox))),
     ]
 
 
@@ -109,18 +117,18 @@ async def _listed(check: Awaitable[Finding]) -> list[Finding]:
     return [await check]
 
 
-async def _several(name: str, checks: Awaitable[list[Finding]]) -> list[Finding]:
+async def _several(name: str, checks: Awaitable[list[Finding]], *, deadline: float) -> list[Finding]:
     """Their findings, or that they took too long."""
     try:
-        async with asyncio.timeout(DEADLINE):
+        async with asyncio.timeout(deadline):
             return await checks
     except TimeoutError:
-        return [_slow(name)]
+        return [_slow(name, deadline)]
 
 
-async def _one(name: str, check: Callable[[], Finding | None]) -> Finding | None:
+async def _one(name: str, check: Callable[[], Finding | None], *, deadline: float) -> Finding | None:
     """Its finding, or that it took too long: a file on a server that is away blocks for minutes."""
-    return await within(check, _slow(name))
+    return await within(check, _slow(name, deadline), deadline)
 
 
 async def within(work: Callable[[], T], otherwise: T, deadline: float = DEADLINE) -> T:
@@ -149,8 +157,8 @@ async def within(work: Callable[[], T], otherwise: T, deadline: float = DEADLINE
         return otherwise
 
 
-def _slow(name: str) -> Finding:
-    return Finding(name, "fail", t("doctor.slow", seconds=f"{DEADLINE:g}"))
+def _slow(name: str, deadline: float) -> Finding:
+    return Finding(name, "fail", t("doctor.slow", seconds=f"{deadline:g}"))
 
 
 async def _shared(shared: SharedDatabase, settings: Settings, environ: Mapping[str, str], home: Path) -> list[Finding]:

@@ -42,8 +42,8 @@ from handraise.model.machines import Machine
 from handraise.model.names import BadName, NameKind, check_name
 from handraise.model.projects import MODES, Options, Project, innermost, places_of
 from handraise.model.rules import Rule
-from handraise.model.search import SearchHit, SearchPage, read_query
-from handraise.model.sessions import Say, Session
+from handraise.model.search import NO_FILTER, Query, SearchFilter, SearchHit, SearchPage, read_query
+from handraise.model.sessions import Say, Session, state_of
 from handraise.model.trust import DirectoryTrust
 from handraise.session import machine
 from handraise.session.commands import ChangeMode, ChangeModel, Interrupt, Rename, Stop, Wish
@@ -87,6 +87,14 @@ def desk_errors() -> Iterator[None]:
         raise LostPlace(error.oldest, error.newest) from error
     except feed.FellBehind as error:
         raise CutOff(error.cursor) from error
+
+
+def _is_meant(seen: SessionSummary, only: SearchFilter) -> bool:
+    session = seen.session
+    if only.project is not None and only.project not in (session.project, session.directory):
+        return False
+    states = (state_of(session, seen.open_asks), session.phase, "running" if session.phase != "ended" else "ended")
+    return only.state is None or only.state in states
 
 
 _SLICE = 20_000
@@ -244,10 +252,12 @@ class LocalDesk:
         return await self._summary(forked)
 
     async def remove(self, session: str) -> None:
-        if await self._elsewhere(session) is not None:
-            raise Refused(t("error.session_removed_there"))
+        elsewhere = await self._elsewhere(session)
+        if elsewhere is not None:
+            await self._instruct(elsewhere, "remove")
+            return
         with desk_errors():
-            removed = await self._supervisor.remove(session)
+            removed = await self._supervisor.remove(session, self.person)
         detail = {"name": removed.title, "directory": removed.directory}
         entry = Entry(self._clock(), "session removed", self.person, self.source, session=session, detail=detail)
         await self._store.apply([Record(entry)])
@@ -282,11 +292,21 @@ class LocalDesk:
         return await self._store.items(session=session, after=after, before=before, limit=limit)
 
     async def search(
-        self, text: str, *, session: str | None = None, before: int | None = None, limit: int = 50
+        self,
+        text: str,
+        *,
+        session: str | None = None,
+        before: int | None = None,
+        limit: int = 50,
+        only: SearchFilter = NO_FILTER,
     ) -> SearchPage:
-        query = read_query(text)
+        query = await self._narrowed(read_query(text), only)
         pruned, newest = await self._store.cursors()
         end = min(newest + 1, newest + 1 if before is None else before)
+        if only.until is not None:
+            end = min(end, await self._first_at(only.until, pruned, newest))
+        if only.since is not None:
+            pruned = await self._first_at(only.since, pruned, newest) - 1
         found: list[SearchHit] = []
         # Piece by piece, so that other reads come in between, and no search takes for ever.
         for _ in range(_MOST_SLICES if query.words else 0):
@@ -299,6 +319,25 @@ class LocalDesk:
             if start <= pruned:
                 return SearchPage(tuple(found))
         return SearchPage(tuple(found), end if query.words else None)
+
+    async def _narrowed(self, query: Query, only: SearchFilter) -> Query:
+        sessions: frozenset[str] | None = None
+        if only.project is not None or only.state is not None:
+            summaries = await self.sessions()
+            sessions = frozenset(each.session.id for each in summaries if _is_meant(each, only))
+        return replace(query, sessions=sessions, since=only.since, until=only.until, by=only.by)
+
+    async def _first_at(self, moment: datetime, pruned: int, newest: int) -> int:
+        """The cursor of the first item at this time or after it. Items are ordered by time, unless a clock was set."""
+        low, high = pruned + 1, newest + 1
+        while low < high:
+            middle = (low + high) // 2
+            found = await self._store.items(after=middle - 1, limit=1)
+            if found and found[0].at < moment:
+                low = found[0].cursor + 1
+            else:
+                high = middle
+        return low
 
     async def newest(self) -> int:
         _, newest = await self._store.cursors()

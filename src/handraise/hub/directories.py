@@ -14,7 +14,7 @@ _LONGEST = 4096
 
 
 class DirectoryRefused(Exception):
-    """The directory can't be listed. `reason` is `relative`, `missing`, `unreadable` or `hidden`."""
+    """The directory can't be listed. `reason` is `relative`, `missing`, `unreadable`, `hidden` or `slow`."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path)

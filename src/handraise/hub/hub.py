@@ -29,8 +29,10 @@ from handraise.model.projects import Options, OwnFile, no_own_file
 from handraise.model.rules import Rule
 from handraise.session.machine import SessionLimits
 from handraise.session.performer import Performer
-from handraise.session.pool import ClaudeConfig, SessionPool
+from handraise.session.pool import SessionPool
 from handraise.session.remote import Dispatcher
+from handraise.session.reviews import Reviewer
+from handraise.session.starting import ClaudeConfig
 from handraise.session.supervisor import Supervisor
 from handraise.store.interface import Store
 from handraise.store.sqlite.database import machines_in
@@ -72,6 +74,8 @@ class Hub(Struct, frozen=True):
     wall: SandboxSupport
     """Whether there can be a sandbox here."""
     lease: Lease
+    reviewer: Reviewer
+    dispatcher: Dispatcher
     clock: Callable[[], datetime] = now
     """The time; with a shared database, as all of its hubs know it."""
 
@@ -155,6 +159,7 @@ async def hub(config: HubConfig) -> AsyncIterator[Hub]:
             file=file,
         )
         dispatcher = Dispatcher(store, clock, os.urandom)
+        reviewer = Reviewer(config.state, clock, os.urandom)
         async with (
             store,
             lease,
@@ -162,7 +167,7 @@ async def hub(config: HubConfig) -> AsyncIterator[Hub]:
             inbox,
             pool,
             dispatcher,
-            Performer(store, supervisor, pool, clock, lease.machine.epoch) if store.shared else nullcontext(),
+            Performer(store, supervisor, pool, reviewer, clock, lease.machine.epoch) if store.shared else nullcontext(),
         ):
             desk = LocalDesk(
                 Person("owner"),
@@ -175,7 +180,7 @@ async def hub(config: HubConfig) -> AsyncIterator[Hub]:
                 clock=clock,
                 entropy=os.urandom,
             )
-            yield Hub(desk, pool, store, feed, inbox, claude_config.wall, lease, clock)
+            yield Hub(desk, pool, store, feed, inbox, claude_config.wall, lease, reviewer, dispatcher, clock)
 
 
 def store_for(config: HubConfig, machine: str) -> Store:

@@ -12,6 +12,7 @@ from handraise.model import ids
 from handraise.model.actors import ByRule, Person
 from handraise.model.answers import Allow, Answer, Deny
 from handraise.model.asks import Answered, Ask, Offer, Permission, terms_of
+from handraise.model.dangers import Danger
 from handraise.model.own_tools import ASK_USER, ASK_USER_SECONDS
 from handraise.model.projects import Patience
 from handraise.model.rules import Rule
@@ -75,6 +76,11 @@ def objects(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime
         if ruling.decision == "deny":
             return Objection("deny", ruling.why, ruling.message or _DENIED)
     return Objection("ask", rulings[0].why, rulings[0].why) if rulings else None
+
+
+def dangers_of_call(ask: Ask, around: Surroundings) -> tuple[Danger, ...]:
+    """The dangers of a call that nobody was asked about."""
+    return dangers(_call(ask, ask.body, around), around.resolve) if isinstance(ask.body, Permission) else ()
 
 
 def standing_rules(ask: Ask, answered: Answered) -> tuple[Rule, ...]:
@@ -149,7 +155,7 @@ def _made_ready(body: Permission, call: Call, around: Surroundings) -> Permissio
         body,
         diff=diff.text if diff else None,
         diff_note=diff.note if diff else "",
-        dangers=dangers(call, around.resolve) or UNSET,
+        dangers=dangers(call, around.resolve, diff.text if diff else None) or UNSET,
     )
     if terms_of(body).is_strict:
         return replace(shown, offers=(), suggestions=(), suggestions_in_words=())

@@ -18,6 +18,7 @@ from handraise.model import fit
 from handraise.model.actors import Actor
 from handraise.model.answers import Answer
 from handraise.model.asks import AcceptedAnswer, Answered, Ask, Expired, Settlement, Withdrawn, is_dialog
+from handraise.model.dangers import Danger
 from handraise.model.machines import LEASE
 from handraise.model.rules import Rule
 from handraise.policy.patterns import read_pattern
@@ -144,6 +145,10 @@ class Inbox:
     def objects(self, ask: Ask, surroundings: Surroundings) -> Objection | None:
         """The rules' objection to a call that nobody was asked about. From memory: Claude is waiting."""
         return considering.objects(ask, surroundings, self._rules_here, self._clock())
+
+    def dangers_of(self, ask: Ask, surroundings: Surroundings) -> tuple[Danger, ...]:
+        """The dangers of a call that nobody was asked about."""
+        return considering.dangers_of_call(ask, surroundings)
 
     async def open(self, ask: Ask, surroundings: Surroundings) -> Ask:
         """Asks people, or lets a rule answer. The same reference is the same ask.

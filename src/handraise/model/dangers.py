@@ -6,7 +6,7 @@ from msgspec import Struct
 
 DangerKind = Literal[
     "runs_download", "deletes_outside", "deletes_project", "deletes_unknown", "force_push", "discards", "device",
-    "as_root", "lookalike",
+    "as_root", "lookalike", "direction", "lookalike_text", "direction_text",
 ]  # fmt: skip
 
 

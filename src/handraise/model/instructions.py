@@ -7,16 +7,20 @@ from msgspec import Struct
 
 from handraise.model.actors import Actor
 
-InstructionKind = Literal["interrupt", "stop", "mode", "model", "rename", "resume", "fork", "allow_denied"]
+InstructionKind = Literal[
+    "interrupt", "stop", "mode", "model", "rename", "resume", "fork", "allow_denied", "revert", "remove"
+]
 InstructionState = Literal["waiting", "taken", "done", "refused", "withdrawn"]
-IMMEDIATE: frozenset[InstructionKind] = frozenset({"interrupt", "mode", "model", "allow_denied"})
+IMMEDIATE: frozenset[InstructionKind] = frozenset({"interrupt", "mode", "model", "allow_denied", "revert", "remove"})
 """What makes sense only now: refused while the machine is away. The others wait for it."""
-REPEATABLE: frozenset[InstructionKind] = frozenset({"stop", "resume", "rename", "mode", "model"})
+REPEATABLE: frozenset[InstructionKind] = frozenset({"stop", "resume", "rename", "mode", "model", "remove"})
 """What may be done twice without harm, if nobody knows whether it was done."""
 
 
 class Instruction(Struct, frozen=True):
-    """`value` is the mode, the model, the title or the action; `words` the message of a resume or a fork."""
+    """`value` is the mode, the model, the title, the action, or the digest and path of a file to revert; `words` is the
+    message of a resume or a fork.
+    """
 
     id: str
     machine: str

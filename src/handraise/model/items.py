@@ -153,6 +153,8 @@ class ActionDenied(Struct, frozen=True, tag_field="type", tag="action.denied"):
     """Why, by Claude Code's own name for it: `classifier`, `safetyCheck`, `mode`, …"""
     allowable_until: datetime | None = None
     parent: str | None = None
+    dangers: tuple[str, ...] = ()
+    """What to look at twice before a retry is allowed, as sentences; foreign text is in backquotes."""
 
 
 class DenialChanged(Struct, frozen=True, tag_field="type", tag="denial.changed"):
@@ -215,6 +217,12 @@ class SessionEnded(Struct, frozen=True, tag_field="type", tag="session.ended"):
     alarm: bool = False
 
 
+class SessionRemoved(Struct, frozen=True, tag_field="type", tag="session.removed"):
+    """The session was deleted, with all of its items: this is the only one that it still has."""
+
+    by: Actor
+
+
 class SaidWithdrawn(Struct, frozen=True, tag_field="type", tag="said.withdrawn"):
     """The message was taken back before Claude received it."""
 
@@ -275,6 +283,7 @@ Content = (
     | AskHeld
     | Notice
     | SessionEnded
+    | SessionRemoved
     | SaidWithdrawn
     | InstructionGiven
     | InstructionSettled

@@ -1,6 +1,7 @@
-"""Look-alike letters: letters of other scripts that are drawn like Latin ones, found in names. Pure.
+"""Look-alike letters: letters of other scripts that are drawn like Latin ones, in names and in code. Pure.
 
-A word in its own script is none of our business; a Latin word with one foreign letter in it is.
+A word in its own script is none of our business; a Latin word with one foreign letter in it is. Also characters that
+turn the direction of what follows: code reads differently than it runs.
 """
 
 import re
@@ -20,6 +21,8 @@ _SIGNS = frozenset("/.:-")
 _BLANK = re.compile(r"\s")
 _NAME = re.compile(r"[^\W_]+")
 _DASH = re.compile(r"(?:^|(?<=\s))[‐‑‒–—−]+\w")
+_TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_CODE_BEFORE, _CODE_AFTER = re.compile(r"[_$@\w.]$"), re.compile(r"[_(\[=]|\.\w")
 _BETWEEN = re.compile(r"(?<=\w)[⁄∕╱⧸․ː˸ꓽ](?=\w)")
 
 
@@ -28,6 +31,31 @@ def lookalikes(word: str) -> tuple[tuple[str, str], ...]:
     if word.isascii():
         return ()
     return tuple(dict.fromkeys(_found(word)))
+
+
+def lookalikes_in_code(line: str) -> tuple[str, ...]:
+    """The names in a line that have such letters. Sentences in other scripts have none, and neither do dashes."""
+    if line.isascii():
+        return ()
+    return tuple(dict.fromkeys(name[0] for name in _NAME.finditer(line) if _deceives(name)))
+
+
+def first_turn(text: str) -> int | None:
+    """Where something turns the direction in which the rest is shown; None if nothing does."""
+    found = None if text.isascii() else _TURNS.search(text)
+    return found.start() if found else None
+
+
+def _deceives(name: re.Match[str]) -> bool:
+    letters = [each for each in name[0] if each.isalpha()]
+    alike = sum(bool(_like(each)) for each in letters)
+    if not alike:
+        return False
+    if any(each.isascii() for each in letters):
+        return True
+    # Foreign from end to end, and reads like Latin: a name if it stands where code has one.
+    before, after = name.string[: name.start()], name.string[name.end() :]
+    return alike == len(letters) > 1 and bool(_CODE_BEFORE.search(before[-1:]) or _CODE_AFTER.match(after))
 
 
 def _found(word: str) -> Iterator[tuple[str, str]]:

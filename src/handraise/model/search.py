@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from handraise.model.actors import Person
 from handraise.model.items import (
     ActionEnded,
     ActionStarted,
@@ -41,15 +42,53 @@ _WRITTEN = ("said", "text", "thinking", "request")
 FoundKind = Literal["said", "text", "thinking", "action", "output", "request", "notice"]
 
 
+_BY: dict[str, tuple[FoundKind, ...]] = {
+    "people": ("said",),
+    "claude": ("text", "thinking", "action", "request"),
+    "tools": ("output",),
+}
+
+
+class SearchFilter(Struct, frozen=True):
+    """Where to look, besides the words. `project` is an ID or a directory, `state` a session's state or `running`."""
+
+    project: str | None = None
+    state: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    by: str | None = None
+    """`people`, `claude` or `tools`; anything else is a person's name."""
+
+
+NO_FILTER = SearchFilter()
+
+
 class Query(Struct, frozen=True):
     """The words, in lower case. Without words, nothing is found."""
 
     words: tuple[str, ...]
+    sessions: frozenset[str] | None = None
+    """Only in these; None: in all."""
+    since: datetime | None = None
+    until: datetime | None = None
+    by: str | None = None
 
     @property
     def runs(self) -> tuple[str, ...]:
         """For each word, letters and digits that stand like this in the JSON of every item that contains it."""
         return tuple(max(_RUN.findall(word), key=len, default="") for word in self.words)
+
+    def covers(self, item: Item) -> bool:
+        """Whether the item is where it should be looked for."""
+        if self.sessions is not None and item.session not in self.sessions:
+            return False
+        return (self.since is None or item.at >= self.since) and (self.until is None or item.at < self.until)
+
+    def is_by(self, kind: FoundKind, content: Content) -> bool:
+        """Whether it comes from whom it should come from."""
+        if self.by is None or self.by in _BY:
+            return self.by is None or kind in _BY[self.by]
+        return isinstance(content, Said) and isinstance(content.by, Person) and content.by.name == self.by
 
     def fits(self, text: str) -> bool:
         """Whether a text contains every word."""
@@ -81,10 +120,11 @@ def read_query(text: str) -> Query:
 
 def find_in(item: Item, query: Query) -> SearchHit | None:
     """What was found in an item; None if it doesn't contain every word."""
-    if not item.content.startswith(_PREFIXES):
+    if not item.content.startswith(_PREFIXES) or not query.covers(item):
         return None
-    searched = _searched(item.read())
-    if searched is None or not query.fits(searched[1]):
+    content = item.read()
+    searched = _searched(content)
+    if searched is None or not query.fits(searched[1]) or not query.is_by(searched[0], content):
         return None
     kind, text = searched
     plain = "\n".join(map(plain_line, text.split("\n"))) if kind in _WRITTEN else text

@@ -4,13 +4,15 @@ Here a possibility is enough, as for a rule that asks: a command that can't be p
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from posixpath import isabs, join
 
 from msgspec import Struct
 
 from handraise.model.dangers import Danger, DangerKind
-from handraise.model.lookalikes import lookalikes
+from handraise.model.lookalikes import first_turn, lookalikes, lookalikes_in_code
+from handraise.model.tools import tool_named
 from handraise.policy.calls import FILE_TOOLS, Call
 from handraise.policy.paths import MAX_PATH, Resolve, is_below, normpath
 from handraise.policy.programs import INTERPRETERS, SHELLS, basename, known_name, runs_its_words
@@ -20,9 +22,13 @@ from handraise.policy.shell_words import Word
 MOST = 4
 """How many are named; someone who isn't stopped by these isn't stopped by more."""
 _SHOWN = 120
+_AROUND = 40
+"""How much is shown on each side of a character that reverses text."""
 _LONGEST = 200_000
 _MOST_PARTS = 2_000
 _LOOKED_BEHIND = 64
+_WRITTEN = ("content", "new_string", "new_source")
+"""The inputs of file tools that become part of a file."""
 _DEEPEST = 3
 _BREAKS = re.compile(r"[|&;\n(){}<>`]+")
 _EXPANDS = re.compile(r"[*?\[\]{}$`]|^~")
@@ -52,7 +58,7 @@ _GIT_DISCARDS: dict[str, re.Pattern[str]] = {
 }
 _ORDER: tuple[DangerKind, ...] = (
     "runs_download", "device", "deletes_outside", "deletes_project", "deletes_unknown", "force_push", "discards",
-    "lookalike", "as_root",
+    "direction", "lookalike", "direction_text", "lookalike_text", "as_root",
 )  # fmt: skip
 
 
@@ -64,9 +70,9 @@ class _Where(Struct):
     resolve: Resolve
 
 
-def dangers(call: Call, resolve: Resolve = normpath) -> tuple[Danger, ...]:
-    """At most MOST, the worst first, each once."""
-    found = [*_in_commands(call, resolve), *_in_names(call)]
+def dangers(call: Call, resolve: Resolve = normpath, diff: str | None = None) -> tuple[Danger, ...]:
+    """At most MOST, the worst first, each once. `diff`: what the call would change, if that is known."""
+    found = [*_in_commands(call, resolve), *_in_names(call), *_in_contents(call, diff)]
     unique = dict.fromkeys(Danger(each.kind, _clipped(each.what)) for each in found)
     return tuple(sorted(unique, key=lambda each: _ORDER.index(each.kind)))[:MOST]
 
@@ -74,6 +80,7 @@ def dangers(call: Call, resolve: Resolve = normpath) -> tuple[Danger, ...]:
 def _in_commands(call: Call, resolve: Resolve) -> Iterator[Danger]:
     for command in call.runnable:
         parts = _parts(command[:_LONGEST])
+        yield from _turned(command)
         where = _Where(resolve(normpath(call.directory)), normpath(call.cwd or call.directory), resolve)
         yield from _downloads_that_run(parts)
         for part in parts:
@@ -84,18 +91,45 @@ def _in_commands(call: Call, resolve: Resolve) -> Iterator[Danger]:
 
 def _in_names(call: Call) -> Iterator[Danger]:
     """Paths, addresses and names; prose may be in any script."""
+    yield from _turned(call.tool)
     yield from _lookalike(call.tool)
     path = FILE_TOOLS.get(call.tool)
     named = (path,) if path else tuple(key for key in call.input if call.tool.startswith("mcp__") or key == "url")
     for key in named:
         value = call.input.get(key)
         if isinstance(value, str) and len(value) <= MAX_PATH and not (path is None and re.search(r"\s", value)):
+            yield from _turned(value)
             yield from _lookalike(value)
+
+
+def _turned(text: str, kind: DangerKind = "direction") -> Iterator[Danger]:
+    at = first_turn(text)
+    if at is not None:
+        yield Danger(kind, text[max(0, at - _AROUND) : at + _AROUND].strip(" \t\n"))
 
 
 def _lookalike(text: str) -> Iterator[Danger]:
     if lookalikes(text):
         yield Danger("lookalike", text)
+
+
+def _in_contents(call: Call, diff: str | None) -> Iterator[Danger]:
+    """What a call would write into a file; what is there already is none of its doing."""
+    foreign = [line for line in _added(call, diff) if not line.isascii()]
+    turned = (danger for line in foreign for danger in _turned(line, "direction_text"))
+    alike = (Danger("lookalike_text", name) for line in foreign for name in lookalikes_in_code(line))
+    yield from islice(turned, 1)
+    yield from islice(alike, 1)
+
+
+def _added(call: Call, diff: str | None) -> Iterator[str]:
+    if diff is not None:
+        yield from (line[1:] for line in diff.split("\n") if line.startswith("+"))
+    elif tool_named(call.tool).change:
+        edits = call.input.get("edits")
+        for each in (call.input, *(edits if isinstance(edits, list) else ())):
+            texts = [each.get(key) for key in _WRITTEN] if isinstance(each, Mapping) else []
+            yield from (line for text in texts if isinstance(text, str) for line in text.split("\n"))
 
 
 def _parts(command: str, depth: int = 0) -> list[SimpleCommand]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from handraise.model.names import reveal
+from handraise.model.names import reveal_exactly
 from handraise.model.rules import Rule
 from handraise.policy.calls import FILE_TOOLS, INWARD_TOOLS, READING_TOOLS, Call
 from handraise.policy.matching import Match, applies, match_part, match_place, reaches_beyond
@@ -145,7 +145,7 @@ def _by_rule(rule: Rule, about: str) -> Ruling:
 
 def _shown(text: str) -> str:
     """Short enough for a sentence; the whole input is shown next to it."""
-    seen = reveal(text[: _SHOWN + 1])
+    seen = reveal_exactly(text[: _SHOWN + 1])
     return seen if len(seen) <= _SHOWN else seen[: _SHOWN - 1] + "…"
 
 

@@ -76,6 +76,14 @@ def doing(tool_name: str, title: str) -> str:
     return t(f"card.doing.tool.{tool.words}", title=title) if tool.kind in _VERBS else title
 
 
+def done(tool_name: str, title: str) -> str:
+    """The same for an action that has ended; a command stays as it was typed."""
+    tool = tool_named(tool_name)
+    if tool.kind not in _VERBS or tool.kind == "shell":
+        return doing(tool_name, title)
+    return f"{t(f'card.done.{tool.words}')} {title}"
+
+
 def size_of_change(tool_name: str, fields: Mapping[str, Any], diff: str | None = None) -> str:
     """How large a change to a file is: "+5 −1", or the lines of a whole file; empty for what changes none."""
     if diff:

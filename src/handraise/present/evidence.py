@@ -8,7 +8,7 @@ from typing import Any, Literal, assert_never
 from msgspec import Struct, to_builtins
 
 from handraise.model.asks import Ask, Body, Form, Permission, Plan, Question
-from handraise.model.names import has_hidden, reveal
+from handraise.model.names import has_hidden, has_hidden_exactly, reveal, reveal_exactly
 from handraise.model.tools import tool_named
 from handraise.model.trust import Brought, Trust
 from handraise.present.dangers import dangers_in_words
@@ -36,10 +36,10 @@ def evidence(ask: Ask, *, hidden: bool) -> tuple[Evidence, ...]:
     return (*shown, Evidence("warning", t("card.evidence.hidden"))) if hidden else shown
 
 
-def evidence_of_call(tool: str, fields: Mapping[str, Any]) -> tuple[Evidence, ...]:
-    """Everything that a call would do, whoever decides about it."""
+def evidence_of_call(tool: str, fields: Mapping[str, Any], dangers: Sequence[str] = ()) -> tuple[Evidence, ...]:
+    """Everything that a call would do, whoever decides about it; first its dangers, as sentences."""
     body = Permission(tool, dict(fields))
-    shown = tuple(_of_permission(body))
+    shown = (*(Evidence("danger", each) for each in dangers), *_of_permission(body))
     return (*shown, Evidence("warning", t("card.evidence.hidden"))) if hides(body) else shown
 
 
@@ -47,17 +47,20 @@ def hides(body: Body) -> bool:
     """Whether something in an ask would be invisible if shown as it is."""
     match body:
         case Permission(tool=tool, input=fields, diff=diff, suggestions=suggestions):
-            asked: object = [tool, body.description, body.reason, body.blocked_path, suggestions]
+            words: object = [body.description, body.reason, fields.get(tool_named(tool).says)]
+            exact: object = [tool, body.blocked_path, suggestions]
             if diff is None:
-                asked = [asked, fields]
+                exact = [exact, {name: each for name, each in fields.items() if name != tool_named(tool).says}]
             else:
+                exact = [exact, fields.get(tool_named(tool).path)]
                 # CRLF in a file's content is said where the diff is shown. Anywhere else it is a hidden character.
-                asked = [asked, fields.get(tool_named(tool).path)]
                 if any(has_hidden(text.replace("\r\n", "\n")) for text in _texts([fields, diff])):
                     return True
+        case Trust():
+            words, exact = [], to_builtins(body)
         case _:
-            asked = to_builtins(body)
-    return any(has_hidden(text) for text in _texts(asked))
+            words, exact = to_builtins(body), []
+    return any(map(has_hidden, _texts(words))) or any(map(has_hidden_exactly, _texts(exact)))
 
 
 def as_json(value: object) -> str:
@@ -114,12 +117,12 @@ def _of_input(name: str, fields: Mapping[str, Any]) -> Iterator[Evidence]:
     command = fields.get("command")
     tool = tool_named(name)
     if tool.kind not in ("shell", "other") or not isinstance(command, str):
-        yield Evidence("input", reveal(as_json(fields)))
+        yield Evidence("input", reveal_exactly(as_json(fields)))
         return
-    yield Evidence("command", reveal(command))
+    yield Evidence("command", reveal_exactly(command))
     rest = {key: value for key, value in fields.items() if key not in ("command", tool.says)}
     if rest:
-        yield Evidence("input", reveal(as_json(rest)), t("card.evidence.rest"))
+        yield Evidence("input", reveal_exactly(as_json(rest)), t("card.evidence.rest"))
 
 
 def _fields(schema: Mapping[str, Any]) -> Iterator[Evidence]:
@@ -146,7 +149,7 @@ def _of_trust(body: Trust) -> Iterator[Evidence]:
     for each in body.brought:
         kind = t(f"card.brought.{each.kind}")
         label = t("card.evidence.brought", kind=kind, name=quoted(each.name), path=quoted(each.path))
-        yield Evidence("piece", reveal(each.text), label)
+        yield Evidence("piece", reveal_exactly(each.text), label)
     yield Evidence("note", t("card.evidence.trusting"))
 
 

@@ -7,7 +7,7 @@ import re
 from typing import assert_never
 
 from handraise.model.asks import Ask, Form, Permission, Plan, Question, is_link
-from handraise.model.names import has_hidden, reveal
+from handraise.model.names import has_hidden_exactly, reveal, reveal_exactly
 from handraise.model.plain_line import plain_line
 from handraise.model.tools import Tool, of_server, tool_named
 from handraise.model.trust import Trust
@@ -52,18 +52,18 @@ def without_marks(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """On one line, with nothing hidden, and no backquote that would end the quote early."""
-    return one_line(text).replace("`", "ˋ")
+    """What a machine reads, on one line, with nothing hidden, and no backquote that would end the quote early."""
+    return " ".join(reveal_exactly(text).split()).replace("`", "ˋ")
 
 
 def one_line(text: str) -> str:
-    """On one line, with nothing hidden."""
+    """Words on one line, with nothing hidden."""
     return " ".join(reveal(text).split())
 
 
 def is_short(text: str) -> bool:
     """Whether a sentence can quote it in full and unchanged."""
-    return 0 < len(text) <= SHORT and "\n" not in text and "`" not in text and not has_hidden(text)
+    return 0 < len(text) <= SHORT and "\n" not in text and "`" not in text and not has_hidden_exactly(text)
 
 
 def clipped(text: str, most: int = SHORT) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from handraise.model.names import has_hidden, reveal
+from handraise.model.names import has_hidden_exactly, reveal_exactly
 from handraise.present.headlines import quoted
 from handraise.texts import t
 
@@ -43,7 +43,7 @@ class CardLink(Struct, frozen=True):
 def link_of(url: str) -> CardLink:
     """The link for people; hidden characters are marked."""
     found = _WEB.fullmatch(url)
-    if found is None or len(url) > _LONGEST or has_hidden(url) or any(each.isspace() for each in url):
+    if found is None or len(url) > _LONGEST or has_hidden_exactly(url) or any(each.isspace() for each in url):
         return _text_only(url)
     scheme, authority, rest = found[1].lower(), found[2], found[3]
     named = _HOST.fullmatch(authority)
@@ -57,7 +57,7 @@ def link_of(url: str) -> CardLink:
 
 def _text_only(url: str) -> CardLink:
     # A browser skips line breaks and tabs in an address, so they hide something too.
-    marked = reveal(url).replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩")
+    marked = reveal_exactly(url).replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩")
     return CardLink("", "", marked, cautions=(t("card.link.not_web"),))
 
 

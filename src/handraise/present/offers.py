@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from handraise.model.names import reveal
+from handraise.model.names import reveal_exactly
 from handraise.model.rules import Rule
 from handraise.model.tools import names_of, tool_named
 from handraise.present.headlines import quoted
@@ -117,4 +117,4 @@ def _listed(named: list[str]) -> str:
 
 
 def _as_json(suggestion: Mapping[str, Any]) -> str:
-    return reveal(json.dumps(dict(suggestion), ensure_ascii=False, default=str, sort_keys=True))
+    return reveal_exactly(json.dumps(dict(suggestion), ensure_ascii=False, default=str, sort_keys=True))

@@ -39,13 +39,13 @@ from handraise.auth import Auth
 from handraise.claude.tool_pictures import ToolPictures
 from handraise.client.state import usual_state_folder
 from handraise.desk.shared import LeaseKeeper
+from handraise.hub.file_access import FileAccess, OwnFiles
 from handraise.hub.file_finder import FileFinder
 from handraise.hub.hub import Hub, HubConfig, elapsed, hub
 from handraise.hub.retention import Retention, RetentionLimits
 from handraise.hub.shared import StoreRecords
 from handraise.model.actors import Person, TheHub
 from handraise.serving import setup
-from handraise.session.reviews import Reviewer
 from handraise.store.changes import SaveRecord
 from handraise.store.interface import Store, StoreError
 from handraise.surfaces.push.notifier import Notifier, PushConfig, SharedPush
@@ -153,14 +153,16 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     notifier = _notifier(config, opened, auth)
     link_base = _link_base(config, base)
     bot = _telegram(config, opened, link_base)
+    files = _files(config, opened)
+    opened.store.serve_lookups(files.serve)
     more = (
         metrics.route(),
         *workspaces.routes(),
-        *Pictures(opened.store, ToolPictures(config.state / "sessions").find).routes(),
-        *ChangeRoutes(Reviewer(config.state, opened.store, opened.pool.owns, opened.clock, os.urandom)).routes(),
+        *Pictures(opened.store, files.picture).routes(),
+        *ChangeRoutes(files).routes(),
         *DeviceRoutes(notifier).routes(),
         *TelegramRoutes(lambda: _telegram_state(config, bot)).routes(),
-        *_completion(config, opened).routes(),
+        *CompletionRoutes(opened.store, files).routes(),
         *_setup(config, opened, offer, notifier).routes(),
         *agent_routes.routes(),
         *hooks.routes(),
@@ -256,7 +258,7 @@ def _app(
         proxies=proxies,
         offer=HookOffer(config.state),
         no_sandbox=opened.wall.missing,
-        unsafe_claude=lambda: opened.pool.unsafe_version,
+        unsafe_claude=lambda: opened.pool.starter.unsafe_version,
         telegram_trouble=lambda: _telegram_state(config, bot).trouble,
         hub_trouble=lambda: opened.trouble,
         shared=opened.store.shared,
@@ -265,10 +267,12 @@ def _app(
     return WebApp(guard, login, streams, page, more)
 
 
-def _completion(config: ServeConfig, opened: Hub) -> CompletionRoutes:
-    own = [config.state, *config.hidden, *([config.database.parent] if isinstance(config.database, Path) else [])]
-    files = FileFinder(config.state / "listing.git", elapsed, own)
-    return CompletionRoutes(opened.store, files, setup.own_directory(config.environment), own)
+def _files(config: ServeConfig, opened: Hub) -> FileAccess:
+    hidden = [config.state, *config.hidden, *([config.database.parent] if isinstance(config.database, Path) else [])]
+    finder = FileFinder(config.state / "listing.git", elapsed, hidden)
+    pictures, start = ToolPictures(config.state / "sessions"), setup.own_directory(config.environment)
+    own = OwnFiles(opened.reviewer, finder, pictures, start, hidden)
+    return FileAccess(own, opened.store, opened.pool.owns, opened.dispatcher)
 
 
 def _setup(config: ServeConfig, opened: Hub, offer: HookOffer, notifier: Notifier) -> SetupRoutes:

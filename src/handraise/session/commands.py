@@ -10,6 +10,7 @@ from handraise.model.abilities import Abilities
 from handraise.model.actors import Person
 from handraise.model.asks import Ask
 from handraise.model.audit import Entry
+from handraise.model.dangers import Danger
 from handraise.model.items import Content
 from handraise.model.sessions import Say
 from handraise.session.memory import RetryApproval
@@ -36,10 +37,11 @@ class AskWasSettled(Struct, frozen=True):
 
 
 class RulesConsulted(Struct, frozen=True):
-    """The rules' objection to a tool call, if any."""
+    """The rules' objection to a tool call, if any, and its dangers."""
 
     ask: Ask
     objection: Objection | None
+    dangers: tuple[Danger, ...] = ()
 
 
 class TimerFired(Struct, frozen=True):

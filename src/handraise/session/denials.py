@@ -1,7 +1,7 @@
 """Calls that Claude Code denied without asking, and the one retry that a person may allow. Never awaits."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -13,8 +13,10 @@ from handraise.inbox import guidance
 from handraise.model.answers import Allow
 from handraise.model.asks import Answered, Ask, Body, Permission
 from handraise.model.audit import Entry
+from handraise.model.dangers import Danger
 from handraise.model.items import ActionDenied, DenialChanged
 from handraise.present.actions import name_action
+from handraise.present.dangers import dangers_in_words
 from handraise.present.denials import denial_in_words
 from handraise.session.commands import AllowDenied, AllowRetry, Command, Publish, WakeMe
 from handraise.session.memory import CallPrint, DeniedCall, Memory, RetryApproval
@@ -40,7 +42,7 @@ class NotAllowable(Exception):
 
 
 class Denials:
-    """Its only state is `memory.prints` and `memory.denied`."""
+    """Its only state is `memory.prints`, `memory.warnings` and `memory.denied`."""
 
     def __init__(self, session: str, memory: Memory) -> None:
         self._session = session
@@ -52,6 +54,13 @@ class Denials:
         prints[use] = CallPrint(digest_of_call(tool, fields), directory)
         if len(prints) > _UNDER_WAY:
             del prints[next(iter(prints))]
+
+    def warn(self, use: str, found: Sequence[Danger]) -> None:
+        """The dangers of this call: whoever allows a retry should see them."""
+        if found:
+            self._memory.warnings[use] = dangers_in_words(found)
+        if len(self._memory.warnings) > _UNDER_WAY:
+            del self._memory.warnings[next(iter(self._memory.warnings))]
 
     def denied(self, frame: frames.PermissionDenied, now: datetime) -> list[Command]:
         """Claude Code denied a call. What our own rules denied has a card already."""
@@ -69,7 +78,9 @@ class Denials:
             commands = [*self._forget_oldest(), *self._wait(now)]
         reason = denial_in_words(cause, (frame.decision_reason or "")[:_LONGEST])
         parent = begun.parent if begun else None
-        return [Publish(ActionDenied(use, title, frame.tool_name, reason, cause[:_LONGEST], until, parent)), *commands]
+        warned = memory.warnings.get(use, ())
+        item = ActionDenied(use, title, frame.tool_name, reason, cause[:_LONGEST], until, parent, warned)
+        return [Publish(item), *commands]
 
     def allow(self, wish: AllowDenied) -> list[Command]:
         """A person allows one retry; raises NotAllowable. The second time nothing happens."""
@@ -114,6 +125,7 @@ class Denials:
     def resulted(self, use: str) -> list[Command]:
         """A call is over. If it was the retry and Claude Code didn't ask about it, the approval was for nothing."""
         self._memory.prints.pop(use, None)
+        self._memory.warnings.pop(use, None)
         over: list[Command] = []
         for action, call in self._memory.denied.items():
             if call.retry == use and not call.spent:
@@ -132,6 +144,7 @@ class Denials:
         dropped = self._drop(current, t("sessions.denied.exited"))
         self._memory.denied.clear()
         self._memory.prints.clear()
+        self._memory.warnings.clear()
         return dropped
 
     def _drop(self, actions: list[str], reason: str) -> list[Command]:

@@ -128,8 +128,8 @@ class SessionMachine:
             case FrameReceived(frame):
                 wrong = None if self.memory.alarm else self._guard.notice(frame)
                 return self._moved() + (self._around_us(frame, wrong) if wrong else self._receive(frame, now))
-            case RulesConsulted(ask, objection):
-                return self._waiting.ruled(ask, objection)
+            case RulesConsulted(ask, objection, dangers):
+                return self._waiting.ruled(ask, objection, dangers)
             case ProcessStarted():
                 return self._began()
             case AskWasSettled(ask):

@@ -152,6 +152,7 @@ class Memory(Struct, omit_defaults=True):
     is_checked: bool = False
     """Claude has us check its calls."""
     prints: dict[str, CallPrint] = field(default_factory=dict)
+    warnings: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """What identifies each tool call in progress."""
     denied: dict[str, DeniedCall] = field(default_factory=dict)
     """Calls that a person may allow, or has allowed, by their ids."""

@@ -12,13 +12,14 @@ from uuid import NAMESPACE_URL, uuid5
 from handraise.model.actors import Person
 from handraise.model.audit import Entry, What
 from handraise.model.instructions import IMMEDIATE, REPEATABLE, Instruction
-from handraise.model.items import InstructionGiven, Item
+from handraise.model.items import InstructionGiven, InstructionSettled, Item
 from handraise.model.sessions import Phase
 from handraise.session.commands import ChangeMode, ChangeModel, Interrupt, Rename, Stop
 from handraise.session.machine import WishRefused
 from handraise.session.pool import SessionPool
+from handraise.session.reviews import Reviewer
 from handraise.session.supervisor import NoSuchSession, Supervisor
-from handraise.store.changes import Record, SettleInstruction, TakeInstruction
+from handraise.store.changes import Change, PublishItems, Record, SettleInstruction, TakeInstruction
 from handraise.store.interface import Store, StoreClosed, StoreError, StoreFenced
 from handraise.store.waiting import insist
 from handraise.texts import t
@@ -36,12 +37,19 @@ class Performer:
     """Entered with `async with`, inside the pool's. Leaving it leaves what isn't done for the next hub."""
 
     def __init__(
-        self, store: Store, supervisor: Supervisor, pool: SessionPool, clock: Callable[[], datetime], epoch: int
+        self,
+        store: Store,
+        supervisor: Supervisor,
+        pool: SessionPool,
+        reviewer: Reviewer,
+        clock: Callable[[], datetime],
+        epoch: int,
     ) -> None:
         """`epoch` is that of this hub's claim: what an earlier one took and never settled may have been done."""
         self._store = store
         self._supervisor = supervisor
         self._pool = pool
+        self._reviewer = reviewer
         self._clock = clock
         self._epoch = epoch
         self._something = asyncio.Event()
@@ -132,25 +140,26 @@ class Performer:
         applied = await insist(lambda: self._store.apply([TakeInstruction(wanted.id, self._epoch)]), log)
         return applied.took[0]
 
-    async def _performed(self, wanted: Instruction) -> tuple[str, str, str]:
-        """Its state, the reason, and the result."""
+    async def _performed(self, wanted: Instruction) -> tuple[str, str, str, Sequence[Change]]:
+        """Its state, the reason, the result, and what to store with them."""
         try:
             # A database that is away means that nothing was done yet.
-            return "done", "", await insist(lambda: self._perform(wanted), log)
+            result, changes = await insist(lambda: self._perform(wanted), log)
+            return "done", "", result, changes
         except (WishRefused, NoSuchSession) as refused:
-            return "refused", str(refused), ""
+            return "refused", str(refused), "", ()
         except StoreError:
             raise
         except asyncio.CancelledError:
             current = asyncio.current_task()
             if current is not None and current.cancelling():
                 raise
-            return "refused", t("sessions.refused.internal"), ""  # the session's runner failed meanwhile
+            return "refused", t("sessions.refused.internal"), "", ()  # the session's runner failed meanwhile
         except Exception:  # whoever asked must hear of it, whatever went wrong
             log.exception("instruction %s (%s) failed", wanted.id, wanted.kind)
-            return "refused", t("sessions.refused.internal"), ""
+            return "refused", t("sessions.refused.internal"), "", ()
 
-    async def _perform(self, wanted: Instruction) -> str:
+    async def _perform(self, wanted: Instruction) -> tuple[str, Sequence[Change]]:
         session, by, value = wanted.session, wanted.by, wanted.value
         match wanted.kind:
             case "interrupt":
@@ -167,14 +176,18 @@ class Performer:
                 await self._resume(wanted)
             case "fork":
                 forked = await self._supervisor.fork(session, wanted.words or "", by, wanted.source)
-                return forked.id
+                return forked.id, ()
             case "allow_denied":
                 if not isinstance(by, Person):
                     raise WishRefused(t("sessions.denied.unknown"))
                 await self._supervisor.allow_denied(session, value, by, wanted.source)
+            case "revert":
+                return "", await self._revert(wanted)
+            case "remove":
+                return "", await self._remove(wanted)
             case _:
                 assert_never(wanted.kind)
-        return ""
+        return "", ()
 
     async def _stop(self, wanted: Instruction) -> None:
         if wanted.state == "taken" and await self._phase(wanted.session) in ("stopping", "ended"):
@@ -191,13 +204,33 @@ class Performer:
             return
         await self._supervisor.resume(wanted.session, wanted.words, wanted.by, wanted.source, say)
 
+    async def _revert(self, wanted: Instruction) -> Sequence[Change]:
+        """Nothing is stored after the file was changed: if that failed, it would be done again."""
+        session = await self._store.session(wanted.session)
+        if session is None or not self._pool.owns(session) or not isinstance(wanted.by, Person):
+            raise WishRefused(t("sessions.refused.revert"))
+        digest, _, path = wanted.value.partition(" ")
+        return await self._reviewer.revert(session, path, digest, wanted.by, wanted.source)
+
+    async def _remove(self, wanted: Instruction) -> Sequence[Change]:
+        """Its instructions go with a session, and this one, too: so nothing is left to settle, and it is said here."""
+        session = await self._store.session(wanted.session)
+        if session is None or not self._pool.owns(session):
+            raise NoSuchSession(wanted.session)
+        await self._supervisor.remove(session.id, wanted.by)
+        now, detail = self._clock(), {"name": session.title, "directory": session.directory}
+        entry = Entry(now, "session removed", wanted.by, wanted.source, session=session.id, detail=detail)
+        return PublishItems(None, now, InstructionSettled(wanted.id, "done")), Record(entry)
+
     async def _phase(self, session: str) -> Phase | None:
         found = await self._store.session(session)
         return found.phase if found is not None else None
 
-    async def _settle(self, wanted: Instruction, state: str, reason: str = "", result: str = "") -> None:
+    async def _settle(
+        self, wanted: Instruction, state: str, reason: str = "", result: str = "", changes: Sequence[Change] = ()
+    ) -> None:
         now = self._clock()
         settled = SettleInstruction(wanted.id, "done" if state == "done" else "refused", now, reason, result)
         what = _RECORDED.get(wanted.kind) if state == "done" else None
         entry = Entry(now, what, wanted.by, wanted.source, session=result or wanted.session) if what else None
-        await insist(lambda: self._store.apply([settled, *([Record(entry)] if entry else [])]), log)
+        await insist(lambda: self._store.apply([settled, *([Record(entry)] if entry else []), *changes]), log)

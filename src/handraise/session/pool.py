@@ -2,83 +2,45 @@
 
 import asyncio
 import logging
-import os
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, suppress
-from datetime import datetime
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-from uuid import UUID
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from handraise.claude import claude, connections, process, sandbox
-from handraise.claude.claude import Claude, NobodyThere, NotStarted
-from handraise.claude.folder import SessionBusy, take_lock
-from handraise.claude.git_start import START, find_start, save_start
+from handraise.claude import connections, process
+from handraise.claude.claude import Claude, NobodyThere
 from handraise.claude.process import Identity
-from handraise.claude.sandbox_support import SandboxSupport
-from handraise.claude.versions import SAFE_SINCE, VersionCache, is_unsafe
 from handraise.claude.watch import FileWatch, watch
 from handraise.feed import Feed
 from handraise.inbox.inbox import Inbox
 from handraise.model.asks import Ask, Expired, Withdrawn
-from handraise.model.items import Notice, SessionStarted
-from handraise.model.projects import Options, OwnFile, OwnFileUnfit, Project, no_own_file
+from handraise.model.items import Notice
+from handraise.model.projects import Options, OwnFile, OwnFileUnfit, Project
 from handraise.model.rules import Rule
-from handraise.model.sessions import Checkpoint, Ended, Say, Session
-from handraise.session import launching, phases, records, slots, surroundings, titles
+from handraise.model.sessions import Ended, Session
+from handraise.session import phases, records, slots, surroundings
 from handraise.session.commands import Park, Stop
 from handraise.session.launching import StartContext
-from handraise.session.machine import SessionLimits, SessionMachine, WishRefused
+from handraise.session.machine import SessionMachine, WishRefused
 from handraise.session.memory import Memory
 from handraise.session.phases import Event
 from handraise.session.runner import Runner
-from handraise.session.says import messages_again
 from handraise.session.slots import SlotTracker
+from handraise.session.starting import ClaudeConfig, ClaudeStarter
 from handraise.session.trust_check import TrustCheck
-from handraise.store.changes import Advance, PublishItems, QueueSay, SaveSession, SettleAsk
+from handraise.store.changes import PublishItems, SettleAsk
 from handraise.store.interface import Store, StoreAway, StoreError, StoreFenced
 from handraise.store.waiting import insist
 from handraise.texts import t
 from handraise.wire.connection import Connection
 
-_RECORD_AGAIN = 0.05
-_RECORD_TRIES = 200
-_AGAIN = 1.0
-"""How long to wait before the database is tried again, in seconds."""
 _STOPPING = 15.0
 """Seconds in which even a Claude that doesn't listen has been ended."""
 
 log = logging.getLogger("handraise.session")
-
-
-class ClaudeConfig(Struct, frozen=True):
-    """What it takes to run Claude."""
-
-    program: Path
-    environment: Mapping[str, str]
-    state: Path
-    clock: Callable[[], datetime]
-    entropy: Callable[[int], bytes]
-    limits: SessionLimits
-    options: Options
-    """What applies unless a project sets it."""
-    wall: SandboxSupport
-    """Whether a sandbox is available."""
-    limit: int = 8
-    hidden: tuple[Path, ...] = ()
-    """What no sandbox contains, besides the state folder."""
-    writable: tuple[str, ...] = ()
-    """Directories that every sandbox may write to."""
-    own_file: Callable[[str], OwnFile] = no_own_file
-    """Reads a directory's own settings file when a session starts there; raises OwnFileUnfit."""
-
-    def uuid(self) -> str:
-        """An id for a conversation or a message, in Claude's format."""
-        return str(UUID(bytes=self.entropy(16), version=4))
 
 
 class Adoption(Struct, frozen=True):
@@ -96,9 +58,9 @@ class SessionPool:
         self._store = store
         self._feed = feed
         self._inbox = inbox
-        self.versions = VersionCache()
         self._trusting = TrustCheck(store, inbox, config.environment, config.clock, config.entropy)
         self._watch: FileWatch = watch()
+        self.starter = ClaudeStarter(config, store, self._trusting, self._watch)
         self._runners: dict[str, Runner] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._looking: list[asyncio.Task[str]] = []
@@ -122,7 +84,7 @@ class SessionPool:
         self._tasks = await self._stack.enter_async_context(asyncio.TaskGroup())
         self._stack.enter_context(self._inbox.listening(self._ask_settled))
         if not self.is_gateway:
-            self._looking.append(self._tasks.create_task(self.find_unsafe_version()))
+            self._looking.append(self._tasks.create_task(self.starter.find_unsafe_version()))
         self.adoption = await self._adopt_all()
         for session in await self._store.sessions(["parked"]):
             if self.owns(session):
@@ -165,17 +127,6 @@ class SessionPool:
         log.error("%s", why)
         for task in (*self._running.values(), *self._later):
             task.cancel()
-
-    @property
-    def unsafe_version(self) -> str:
-        """The version of Claude Code, if it is unsafe; empty if it is safe or not known yet."""
-        version = self.versions.latest
-        return version if version and is_unsafe(version) else ""
-
-    async def find_unsafe_version(self) -> str:
-        """As `unsafe_version`, once the version is known."""
-        await self.versions.of(self._config.program)
-        return self.unsafe_version
 
     def runner(self, session: str) -> Runner | None:
         """The runner of this session, if it runs."""
@@ -248,7 +199,12 @@ class SessionPool:
                     await self._make_room(session, own, t("sessions.queued.this_project"))
                 else:
                     self._slots.assigned(session.id)
-                    await self._launch(session, options, footing)
+                    await self._start(session, options, footing)
+
+    async def _start(self, session: Session, options: Options, footing: StartContext) -> None:
+        started, running = await self.starter.start(session, options, footing)
+        if running is not None:
+            await insist(lambda: self._supervise(started, running, options), log)
 
     async def _to_be_stopped(self) -> frozenset[str]:
         waiting = await self._store.instructions(machine=self._store.machine)
@@ -352,106 +308,6 @@ class SessionPool:
         except StoreError:
             log.exception("session %s could not be brought back; the next message tries again", session)
 
-    async def _launch(self, session: Session, options: Options, footing: StartContext) -> None:
-        left_at = await self._store.checkpoint(session.id)
-        old = Memory.load(left_at.memory) if left_at else Memory()
-        version = await self.versions.of(self._config.program)
-        says = [] if left_at else await self._store.says(session.id, waiting=False)
-        untouched = titles.of_message(says[0].content) if says else ""
-        memory = launching.memory_for(session, old, self._config.entropy(16).hex(), version, untouched)
-        now = self._config.clock()
-        # Claude refuses to start with an id it has used before, even if nothing came of it.
-        renamed = session.run > 0 and memory.way != "resume"
-        claude_id = self._config.uuid() if renamed else session.claude_id
-        phase = phases.after(session.phase, "launched")
-        started = replace(session, claude_id=claude_id, phase=phase, run=session.run + 1, changed_at=now)
-        preset = self._preset(options)
-        item = SessionStarted(
-            session.title, session.project, session.directory, session.mode, session.model, started.run, preset
-        )
-        warnings = [self._no_sandbox()] if preset == "none" else []
-        warnings += [self._unsafe(version)] if version and is_unsafe(version) else []
-        again = await self._messages_again(session, old, now) if memory.missing else []
-        checkpoint = Checkpoint(session.id, started.run, 0, memory.dump())
-        parent = await self._store.session(session.forked_from) if session.forked_from else None
-        # Stored before the process exists: a hub killed in between leaves a session without a process in its folder.
-        await self._store.apply(
-            [
-                SaveSession(started),
-                Advance(checkpoint),
-                PublishItems(session.id, now, item),
-                *(PublishItems(session.id, now, warning) for warning in warnings),
-                *await self._trusting.started(started, footing),
-                *(QueueSay(say) for say in again),
-            ]
-        )
-        launch = launching.launch_of(started, memory, options, parent, footing)
-        config = self._config
-        self._remember_start(started)
-        try:
-            self._check_mode(session.mode, version)
-            running = await claude.start(
-                config.program,
-                launch,
-                self._folder(started),
-                config.state / "locks",
-                self._watch,
-                footing.environment(config.environment),
-                self._sandbox(preset, session.directory, options),
-            )
-        except (WishRefused, NotStarted, SessionBusy, sandbox.SandboxUnfit, OSError) as error:
-            how = Ended("failed", str(error), config.clock())
-            await insist(lambda: self._store.apply(records.ended(started, "failed", how)), log)
-            return
-        await insist(lambda: self._supervise(started, running, options), log)
-
-    def _remember_start(self, session: Session) -> None:
-        """The commit that its changes are compared with later. Its own commits are changes, too."""
-        start = find_start(session.directory) if session.run == 1 else None
-        if start is not None:
-            # Without it, changes are compared with the last commit.
-            with suppress(OSError):
-                save_start(self._config.state / "sessions" / session.id / START, start)
-
-    def _preset(self, options: Options) -> str:
-        """The sandbox preset of a session; `none` if the default one isn't available."""
-        wanted = options.sandbox or "open"
-        return "none" if wanted == "open" and self._config.wall.missing else wanted
-
-    async def check_mode(self, mode: str) -> None:
-        """Raises WishRefused if Claude Code is too old for this mode."""
-        self._check_mode(mode, await self.versions.of(self._config.program))
-
-    def _check_mode(self, mode: str, version: str) -> None:
-        refusal = self._config.limits.refusal_of(mode, version)
-        if refusal:
-            raise WishRefused(refusal)
-
-    def _unsafe(self, version: str) -> Notice:
-        return Notice("warning", t("sessions.notice.unsafe", version=version, safe=SAFE_SINCE), "unsafe")
-
-    def _no_sandbox(self) -> Notice:
-        return Notice("warning", t("sessions.notice.no_sandbox", why=self._config.wall.missing), "sandbox")
-
-    def _sandbox(self, preset: str, directory: str, options: Options) -> dict[str, Any] | None:
-        """The sandbox plan; raises SandboxUnfit if a configured sandbox isn't available."""
-        config = self._config
-        if preset in ("off", "none"):
-            return None
-        if config.wall.missing:
-            missing, advice = config.wall.missing, config.wall.advice
-            raise sandbox.SandboxUnfit(
-                t("sessions.start.no_sandbox", preset=repr(preset), missing=missing, advice=advice)
-            )
-        wanted = sandbox.Sandbox(preset=preset, directory=directory, writable=(*options.add_dirs, *config.writable))
-        known = sandbox.sandbox_context([config.state, *config.hidden], config.environment)
-        sandbox.prepare(known)
-        return sandbox.plan(wanted, known)
-
-    async def _messages_again(self, session: Session, old: Memory, now: datetime) -> list[Say]:
-        says = await self._store.says(session.id, waiting=False)
-        return messages_again(old, says, await self._store.asks(session=session.id), now)
-
     async def _adopt_all(self) -> Adoption:
         living: list[str] = []
         lost: list[str] = []
@@ -459,7 +315,7 @@ class SessionPool:
             if session.terminal or not self.owns(session):
                 continue
             try:
-                running = await self._find_claude(session)
+                running = await self.starter.find(session)
             except NobodyThere:
                 if phases.after(session.phase, "not found") == "ended":
                     await self._end_without_a_trace(session)
@@ -470,24 +326,6 @@ class SessionPool:
             (living if running.process.identity.lives() else lost).append(session.id)
             await self._supervise(session, running, await self._options(session))
         return Adoption(tuple(living), tuple(lost))
-
-    async def _find_claude(self, session: Session) -> Claude:
-        """Waits for one that was started as the last hub was killed: it holds the lock before it has a record."""
-        folder = self._folder(session)
-        for _ in range(_RECORD_TRIES):
-            with suppress(NobodyThere):
-                return claude.adopt(folder, self._watch)
-            if not self._is_locked(session.claude_id):
-                break
-            await asyncio.sleep(_RECORD_AGAIN)
-        return claude.adopt(folder, self._watch)
-
-    def _is_locked(self, claude_id: str) -> bool:
-        try:
-            os.close(take_lock(self._config.state / "locks", claude_id))
-        except SessionBusy:
-            return True
-        return False
 
     async def _end_without_a_trace(self, session: Session) -> None:
         """There was a process once, but its folder has nothing to continue from."""
@@ -578,9 +416,6 @@ class SessionPool:
         except OwnFileUnfit as error:
             log.warning("%s: %s", directory, error)
             return OwnFile(rules=(Rule(str(error), "ask", tool="*"),))
-
-    def _folder(self, session: Session) -> Path:
-        return self._config.state / "sessions" / session.id / str(session.run)
 
 
 def _completed(session: Session, options: Options) -> Session:

@@ -8,7 +8,7 @@ from typing import Self
 
 from handraise.model import ids
 from handraise.model.actors import Actor
-from handraise.model.instructions import IMMEDIATE, Instruction, InstructionKind
+from handraise.model.instructions import IMMEDIATE, REPEATABLE, Instruction, InstructionKind
 from handraise.model.items import InstructionSettled, Item
 from handraise.model.sessions import Session
 from handraise.session.machine import WishRefused
@@ -92,9 +92,14 @@ class Dispatcher:
                 name, _ = await self._machine(wanted.machine)
                 raise WishRefused(t("sessions.refused.no_response", machine=name))
         found = await self._store.instruction(wanted.id)
+        if found is None and wanted.kind == "remove":
+            return ""  # it went with its session; the hub there could not say so
         if found is not None and found.is_settled:
             return _result(InstructionSettled(found.id, found.state, found.reason, found.result))
         name, is_away = await self._machine(wanted.machine)
+        if wanted.kind in IMMEDIATE and wanted.kind not in REPEATABLE:
+            # It was taken. If that hub was killed, the next one won't do it again.
+            raise WishRefused(t("sessions.refused.begun", machine=name))
         raise WishWaits(t("sessions.refused.waiting_for" if is_away else "sessions.refused.slow", machine=name))
 
     async def _machine(self, machine: str) -> tuple[str, bool]:

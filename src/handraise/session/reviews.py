@@ -1,4 +1,4 @@
-"""What sessions changed in their working trees, and files that are reverted. Only for sessions of this machine."""
+"""What sessions of this machine changed in their working trees, and files that are reverted."""
 
 import asyncio
 import logging
@@ -14,15 +14,15 @@ from msgspec import Struct
 from handraise.claude.beneath import NotBeneath
 from handraise.claude.git_output import FileChange
 from handraise.claude.git_start import START, GitStart, find_start, load_start
-from handraise.claude.working_tree import CannotRevert, FileDiff, GitFailed, WorkingTree
+from handraise.claude.own_git import GitFailed
+from handraise.claude.working_tree import CannotRevert, FileDiff, WorkingTree
 from handraise.model.actors import Person
 from handraise.model.audit import Entry
 from handraise.model.items import Notice
-from handraise.model.names import reveal
+from handraise.model.names import reveal, reveal_exactly
 from handraise.model.sessions import Session
 from handraise.session.machine import WishRefused
 from handraise.store.changes import PublishItems, Record
-from handraise.store.interface import Store
 from handraise.texts import t
 
 _MOST_FOLDERS = 20
@@ -30,8 +30,8 @@ _TOKEN = 8
 
 log = logging.getLogger("handraise.session")
 
-ReviewSource = Literal["git", "none", "elsewhere"]
-"""`none`: no Git repository that can be read. `elsewhere`: the files are on another machine."""
+ReviewSource = Literal["git", "none"]
+"""`none`: no Git repository that can be read."""
 
 
 class Review(Struct, frozen=True):
@@ -51,22 +51,16 @@ class Reviewer:
     def __init__(
         self,
         state: Path,
-        store: Store,
-        owns: Callable[[Session], bool],
         clock: Callable[[], datetime],
         entropy: Callable[[int], bytes],
     ) -> None:
         self._state = state
-        self._store = store
-        self._owns = owns
         self._clock = clock
         self._entropy = entropy
         self._locks: OrderedDict[str, asyncio.Lock] = OrderedDict()
 
     async def review(self, session: Session) -> Review:
         """Everything that changed."""
-        if not self._owns(session):
-            return Review("elsewhere")
         start, since_start = self._start(session)
         if start is None:
             return Review("none")
@@ -80,7 +74,7 @@ class Reviewer:
 
     async def file(self, session: Session, path: str) -> FileDiff | None:
         """How one file changed; None if it didn't, or isn't inside the session's directory."""
-        start, _ = self._start(session) if self._owns(session) else (None, False)
+        start, _ = self._start(session)
         if start is None:
             return None
         async with self._lock(session):
@@ -92,9 +86,14 @@ class Reviewer:
                 log.warning("%s: no diff: %s", session.directory, error)
                 return None
 
-    async def revert(self, session: Session, path: str, digest: str, by: Person, source: str) -> None:
-        """Makes a file what it was, if it is still as it was shown; raises WishRefused."""
-        start, _ = self._start(session) if self._owns(session) else (None, False)
+    async def revert(
+        self, session: Session, path: str, digest: str, by: Person, source: str
+    ) -> tuple[Record, PublishItems]:
+        """Makes a file what it was, if it is still as it was shown; raises WishRefused.
+
+        Returns what to store about it: whoever has a settlement to store does both at once.
+        """
+        start, _ = self._start(session)
         if start is None:
             raise WishRefused(t("sessions.refused.no_review"))
         async with self._lock(session):
@@ -107,8 +106,8 @@ class Reviewer:
                 raise WishRefused(t("sessions.refused.no_review")) from error
         now, detail = self._clock(), {"name": path, "status": shown.status}
         entry = Entry(now, "file reverted", by, source, session=session.id, digest=digest, detail=detail)
-        notice = Notice("info", t("sessions.reverted", path=reveal(path), name=reveal(by.name)))
-        await self._store.apply([Record(entry), PublishItems(session.id, now, notice)])
+        notice = Notice("info", t("sessions.reverted", path=reveal_exactly(path), name=reveal(by.name)))
+        return Record(entry), PublishItems(session.id, now, notice)
 
     def _start(self, session: Session) -> tuple[GitStart | None, bool]:
         """Where it started; the repository as it is now, if nobody wrote that down."""

@@ -263,8 +263,10 @@ class Runner:
             for command in self._machine.observe(fact, now):
                 if isinstance(command, commands.Consult):
                     # From memory, and answered before anything is stored: Claude waits at every call.
-                    objection = self._inbox.objects(command.ask, self._around(command.mode))
-                    wanted += self._machine.observe(commands.RulesConsulted(command.ask, objection), now)
+                    around = self._around(command.mode)
+                    objection = self._inbox.objects(command.ask, around)
+                    dangers = self._inbox.dangers_of(command.ask, around)
+                    wanted += self._machine.observe(commands.RulesConsulted(command.ask, objection, dangers), now)
                 else:
                     wanted.append(command)
         return wanted

@@ -18,8 +18,9 @@ from handraise.session import ending, phases, records, titles
 from handraise.session.commands import AllowDenied, Interrupt, Rename, Stop, Wish
 from handraise.session.machine import WishRefused
 from handraise.session.memory import Memory
-from handraise.session.pool import ClaudeConfig, SessionPool
+from handraise.session.pool import SessionPool
 from handraise.session.runner import Runner
+from handraise.session.starting import ClaudeConfig
 from handraise.session.titles import Words
 from handraise.store.changes import QueueSay, RemoveSession, SettleAsk
 from handraise.store.interface import Store, StoreAway
@@ -81,7 +82,7 @@ class Supervisor:
         )
         say = self._say(session.id, beginning.content, by, source)
         self._check_runs_here()
-        await self._pool.check_mode(session.mode)
+        await self._pool.starter.check_mode(session.mode)
         return await self._enqueue(session, say)
 
     async def start_elsewhere(self, beginning: StartOptions, machine: str, by: Actor, source: str) -> Session:
@@ -114,7 +115,7 @@ class Supervisor:
         checkpoint = await self._store.checkpoint(parent)
         if checkpoint is None or not Memory.load(checkpoint.memory).turn:
             raise WishRefused(t("sessions.refused.no_fork"))
-        await self._pool.check_mode(old.mode)
+        await self._pool.starter.check_mode(old.mode)
         now = self._config.clock()
         session = replace(
             old,
@@ -146,7 +147,7 @@ class Supervisor:
             if session.ended is None:
                 raise WishRefused(t("sessions.refused.not_ended"))
             await self._check_cost(session)
-            await self._pool.check_mode(session.mode)
+            await self._pool.starter.check_mode(session.mode)
             phase = phases.after(session.phase, "resume")
             revived = replace(session, phase=phase, ended=None, changed_at=self._config.clock(), terminal="")
             # A terminal that didn't take an answer had one of its own.
@@ -277,10 +278,10 @@ class Supervisor:
         if self._pool.is_gateway:
             raise WishRefused(t("sessions.refused.gateway"))
 
-    async def remove(self, session_id: str) -> Session:
+    async def remove(self, session_id: str, by: Actor) -> Session:
         """Deletes a session that has ended, with its journals. What Claude Code itself wrote stays."""
         session = await self._find(session_id)
-        if not (await self._store.apply([RemoveSession(session.id)])).took[0]:
+        if not (await self._store.apply([RemoveSession(session.id, self._config.clock(), by)])).took[0]:
             raise WishRefused(t("error.session_not_ended"))
         await asyncio.to_thread(shutil.rmtree, self._config.state / "sessions" / session.id, ignore_errors=True)
         return session

@@ -5,6 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from handraise.model.actors import Actor
 from handraise.model.asks import Answered, Ask, Settlement
 from handraise.model.audit import Entry
 from handraise.model.instructions import Instruction
@@ -23,12 +24,14 @@ class SaveSession(Struct, frozen=True):
 
 
 class RemoveSession(Struct, frozen=True):
-    """Deletes a session that has ended, with its items, messages and asks. The audit log stays.
+    """Deletes a session that has ended, with its items, messages and asks, and says so in the feed.
 
-    Does nothing if it hasn't ended, or one of its asks is open.
+    The audit log stays. Does nothing if the session hasn't ended, or one of its asks is open.
     """
 
     session: str
+    at: datetime
+    by: Actor
 
 
 class Advance(Struct, frozen=True):

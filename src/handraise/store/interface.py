@@ -1,9 +1,9 @@
 """The interface of every store. A batch of changes is durable when `apply` returns, or it never happened."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import Protocol, Self, Unpack
+from typing import Literal, Protocol, Self, Unpack
 
 from handraise.model.asks import Ask, Kind, State
 from handraise.model.audit import AuditFilter, Entry
@@ -22,6 +22,10 @@ Listener = Callable[[Sequence[Item]], None]
 AskListener = Callable[[Sequence[Ask]], None]
 RuleListener = Callable[[], None]
 PreviewListener = Callable[[Preview], None]
+LookupServer = Callable[[bytes], Awaitable[bytes]]
+
+MOST_ANSWER = 32 * 1024 * 1024
+"""Bytes of an answer to a lookup."""
 
 
 class StoreError(Exception):
@@ -65,6 +69,14 @@ class StoreClosed(StoreError):
     """The store was closed before the batch could be stored."""
 
 
+class Unanswered(Exception):
+    """A lookup got no answer. `away`: nobody is there; `silent`: nobody answered in time, or not all of it arrived."""
+
+    def __init__(self, why: Literal["away", "silent"]) -> None:
+        super().__init__(why)
+        self.why = why
+
+
 class Store(Protocol):
     """Entered with `async with`; used from one event loop.
 
@@ -100,6 +112,17 @@ class Store(Protocol):
 
     def want_previews(self, sessions: Collection[str]) -> None:
         """The sessions on other machines that someone follows here, from now on."""
+
+    async def look_up(self, machine: str, question: bytes, seconds: float) -> bytes:
+        """What the hub of another machine answers; raises Unanswered, after so long at the latest, or a StoreError.
+
+        Neither is kept: what was asked is gone once it was taken, and the answer once it was read, or after a minute.
+        In a store that isn't shared, nobody is there.
+        """
+        ...
+
+    def serve_lookups(self, serve: LookupServer) -> None:
+        """Answers what other hubs ask of this machine from now on, each question once, while this store has it."""
 
     async def claim(self, machine: Machine) -> Machine:
         """Takes this machine over with a new epoch, from `started_at` by the store's clock; publishes it.

@@ -57,6 +57,7 @@ class PageSurface:
         await self._go(ask)
         card = self._card(ask)
         await expect(self._page.locator(f"#card-{ask.id}.stage-open")).to_be_visible()
+        await expect(card.locator(".as-written")).to_have_count(0)
         return ShownCard(flat(await card.inner_text()), tuple(await card.evaluate(LABELS)))
 
     async def act(self, ask: Ask, gesture: Gesture) -> None:

@@ -17,11 +17,15 @@ import prompt_toolkit.key_binding.bindings.search
 import prompt_toolkit.patch_stdout
 import prompt_toolkit.shortcuts
 
+import handraise.cli.hub_settings
 import handraise.cli.interactive
 import handraise.cli.interactive_session
 import handraise.cli.main
 import handraise.cli.ps
+import handraise.cli.serve
 import handraise.cli.watching
+import handraise.serving.logs
+import handraise.serving.serve
 import handraise.surfaces.terminal.plain
 import handraise.surfaces.terminal.screen
 from handraise.cli.entry import main

@@ -5,31 +5,40 @@ import os
 import signal
 import sys
 import termios
+import unicodedata
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
 import pyte
+from wcwidth import wcwidth
 
 from surfaces.terminal.ready import start
+from surfaces.terminal.wrapping import Wrapping
 
 DEADLINE = 60.0
 UP, DOWN, LEFT, RIGHT = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C"
 ENTER, ESCAPE, TAB, SPACE, BACKSPACE = "\r", "\x1b", "\t", " ", "\x7f"
 CTRL_C, CTRL_D, CTRL_U, CTRL_Z = "\x03", "\x04", "\x15", "\x1a"
 PAGE_DOWN = "\x1b[6~"
+_END_PICTURE = b"\x1b[?2026l"
 _SYNCHRONIZED = 2026 << 5
 """The mode in which a program draws a picture, in pyte's numbering of private modes."""
 
 
-class Emulator(pyte.HistoryScreen):
+class Emulator(Wrapping):
     """Answers cursor-position requests, and records what must never happen."""
 
-    def __init__(self, columns: int, rows: int, reply: Callable[[str], None]) -> None:
-        super().__init__(columns, rows, history=5000, ratio=0.5)
+    def __init__(self, columns: int, rows: int, reply: Callable[[str], None], *, wraps: bool) -> None:
+        super().__init__(columns, rows, wraps=wraps)
         self._reply = reply
         self.titles: list[str] = []
         self.bells = 0
+
+    def draw(self, data: str) -> None:
+        # pyte drops everything after a character without width; terminals add it to the one before.
+        drawn = (each for each in data if unicodedata.combining(each) or wcwidth(each))
+        super().draw(data if data.isascii() else "".join(drawn))
 
     def write_process_input(self, data: str) -> None:
         self._reply(data)
@@ -50,12 +59,14 @@ class Pseudo:
         self._command = command
         self._environment = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "LANG": "C.UTF-8", **environment}
         self._cwd = cwd
-        self.emulator = Emulator(columns, rows, self._send)
+        # The Linux console cuts off rows; nearly all others wrap them.
+        self.emulator = Emulator(columns, rows, self._reply, wraps=self._environment["TERM"] != "linux")
         self._stream = pyte.ByteStream(self.emulator)
         self._changed = asyncio.Event()
         self._lines: list[str] | None = None
         self.raw = b""
         self.ended = False
+        self._pictures, self._replied = 0, -1
 
     async def __aenter__(self) -> Self:
         self._end, theirs = os.openpty()
@@ -137,12 +148,14 @@ class Pseudo:
         self.type(ENTER)
 
     async def resize(self, columns: int, rows: int, *texts: str) -> None:
-        """Until the program has redrawn these texts: the emulator itself cuts off what was drawn before."""
+        """Until the program has redrawn these texts: the emulator itself wraps or cuts off what was drawn before."""
         before = len(self.raw)
         self.emulator.resize(rows, columns)
         self._lines = None
         termios.tcsetwinsize(self._end, (rows, columns))
         await self.wait(lambda: all(text.encode() in self.raw[before:] for text in texts), f"{texts} anew")
+        # The program asks where the cursor is, and draws once more. A picture on its way isn't wrapped by the emulator.
+        await self.wait(lambda: self._pictures > self._replied, "drawn after the reply")
 
     async def end(self) -> int:
         """The exit code, once the command has exited by itself."""
@@ -162,6 +175,10 @@ class Pseudo:
         """The terminal's settings: they must be the same afterwards."""
         return termios.tcgetattr(self._end)
 
+    def _reply(self, text: str) -> None:
+        self._replied = self._pictures
+        self._send(text)
+
     def _send(self, text: str) -> None:
         os.write(self._end, text.encode())
 
@@ -175,6 +192,7 @@ class Pseudo:
             self.ended = True
         else:
             self.raw += piece
+            self._pictures = self.raw.count(_END_PICTURE)
             self._stream.feed(piece)
             self._lines = None
         self._changed.set()

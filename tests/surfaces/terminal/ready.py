@@ -35,12 +35,16 @@ class Started:
             os.close(self._status)
         return self.code
 
-    async def kill(self) -> None:
+    def send_signal(self, number: signal.Signals) -> None:
         """If it still runs."""
         if self.code is None:
             with suppress(ProcessLookupError):  # it has just exited by itself
-                os.kill(self.pid, signal.SIGKILL)
-            await self.wait()
+                os.kill(self.pid, number)
+
+    async def kill(self) -> None:
+        """If it still runs."""
+        self.send_signal(signal.SIGKILL)
+        await self.wait()
 
 
 async def start(command: Sequence[str], environment: Mapping[str, str], cwd: str, files: Sequence[int]) -> Started:

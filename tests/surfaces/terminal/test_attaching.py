@@ -20,7 +20,7 @@ async def test_attach_follows_what_runs_or_offers_a_list(tmp_path: Path) -> None
             assert "Come back with: handraise attach s_aaaa" in terminal.everything
         await laid.session("s_bbbb", "The second \x1b[31mone")
         async with laid.terminal("attach") as terminal:
-            await terminal.until(" 1  s_", " 2  s_", "The second �[31mone", "Which session? [1]:")
+            await terminal.until(" 1  s_", " 2  s_", "The second ⟨U+001B⟩[31mone", "Which session? [1]:")
             terminal.type("9", ENTER)
             await terminal.until("9 is not in the range")
             chosen = next(row.split()[1] for row in terminal.lines if row.startswith(" 2  "))

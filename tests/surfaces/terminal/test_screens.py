@@ -1,5 +1,6 @@
 """Terminals of every size, and hostile texts."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,12 @@ from handraise.model.answers import Allow, Choice, Choices
 from handraise.model.asks import Option, Plan, Prompt, Question
 from surfaces.terminal.asked import NPM, TWO_QUESTIONS
 from surfaces.terminal.hostile import CORPUS
+from surfaces.terminal.pseudo import CTRL_U, ENTER, UP, Pseudo
 from surfaces.terminal.table import table
 
 READY = "Esc to postpone"
+TITLE = "handraise · Fix the tests"
+OWN_TITLE = re.compile(r"\x1b\]0;[ -~·]*\x07")
 FORBIDDEN = ("\x1b]", "\x1b[2J", "\x9b", "\x9d", "\x1bP", "\x05", "\u202e", "\u2028")
 
 
@@ -26,16 +30,57 @@ async def test_a_card_fits_any_terminal(tmp_path: Path, columns: int, rows: int)
         assert await laid.given(ask) == Choices((Choice((wide.label,)),))
 
 
+SIZES = ((60, 40), (100, 40), (50, 20), (120, 40), (40, 15), (100, 15), (45, 30), (100, 40))
+
+
 async def test_a_terminal_that_is_resized_shows_the_card_once(tmp_path: Path) -> None:
-    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
-        await laid.ask(TWO_QUESTIONS)
-        await terminal.until("Which database?", READY)
-        for columns, rows in ((50, 20), (120, 40), (40, 15), (100, 30)):
-            await terminal.resize(columns, rows, "Which database?", READY)
+    async with table(tmp_path) as laid:
+        await laid.session()
+        await laid.publish(*(f"Paragraph {number}. " + "These words fill the row. " * 6 for number in range(12)))
+        await laid.ask(TWO_QUESTIONS, session="s_1")
+        async with laid.terminal("attach", "s_1") as terminal:
             await terminal.until("Which database?", READY)
-            assert terminal.screen.count("Which database?") == 1
-        terminal.type("1")
-        await terminal.until("Which checks?", gone="Which database?")
+            await resized(terminal, READY)
+            # The cursor is below the card.
+            terminal.type("words for Claude")
+            await terminal.until("› words for Claude")
+            await resized(terminal, "› words for Claude")
+            # The cursor is inside the card.
+            terminal.type(CTRL_U)
+            await terminal.until("0 Other (o)", READY)
+            terminal.type(UP)
+            await terminal.until("❯ 0 Other")
+            terminal.type(ENTER)
+            await terminal.until("Answer in your own words.")
+            terminal.type("something else")
+            await terminal.until("▌ › something else")
+            await resized(terminal, "▌ › something else")
+            for number in range(12):
+                assert terminal.everything.count(f"Paragraph {number}.") == 1
+            terminal.type(ENTER)
+            await terminal.until("Which checks?", gone="Which database?")
+
+
+async def resized(terminal: Pseudo, text: str) -> None:
+    for columns, rows in SIZES:
+        await terminal.resize(columns, rows, "Which database?")
+        await terminal.until("Which database?", text)
+        assert terminal.screen.count("Which database?") == 1
+        assert terminal.screen.count("Store 1 of 2") == 1
+    assert terminal.everything.count("Store 1 of 2") == 1
+
+
+async def test_a_terminal_that_cuts_off_rows_keeps_the_lines_above_the_card(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid:
+        await laid.session()
+        await laid.publish("One.", "Two.", "Three.")
+        await laid.ask(TWO_QUESTIONS, session="s_1")
+        async with laid.terminal("attach", "s_1", environment={"TERM": "linux"}) as terminal:
+            await terminal.until("Which database?", READY)
+            for columns in (40, 100, 60):
+                await terminal.resize(columns, 40, "Which database?")
+                await terminal.until("One.", "Two.", "Three.", "Which database?", READY)
+                assert terminal.screen.count("Which database?") == 1
 
 
 async def test_nothing_in_an_ask_or_a_text_reaches_the_terminal_as_a_command(tmp_path: Path) -> None:
@@ -58,9 +103,10 @@ async def test_nothing_in_an_ask_or_a_text_reaches_the_terminal_as_a_command(tmp
                 await terminal.wait(lambda: not any(row.startswith("▌") for row in terminal.lines), "no card")
             await laid.publish("That was all.")
             await terminal.until("That was all.")
-            assert terminal.emulator.titles == []
+            assert set(terminal.emulator.titles) <= {TITLE, f"handraise: 1 needs you · {TITLE.split(' · ')[1]}"}
+            raw = OWN_TITLE.sub("", terminal.raw.decode())
             for sequence in FORBIDDEN:
-                assert sequence not in terminal.raw.decode()
+                assert sequence not in raw
             assert "1 Allow once" in terminal.everything
             assert not any(row.startswith("▌") for row in terminal.everything.split("\n"))
 

@@ -3,10 +3,10 @@
 import pytest
 
 from handraise.model.actors import ByRule, Person
-from handraise.model.answers import Allow, Choice, Choices, Deny
-from handraise.model.asks import Answered, Body, Expired, Question, Settlement, Withdrawn
+from handraise.model.answers import Allow, Approve, Choice, Choices, Deny
+from handraise.model.asks import Answered, Body, Expired, Plan, Question, Settlement, Withdrawn
 from handraise.surfaces.terminal.timeline import settled_line
-from surfaces.terminal.asked import DATABASE, NOON, NPM, TWO_QUESTIONS, ask
+from surfaces.terminal.asked import DATABASE, NOON, NPM, PLAN, TWO_QUESTIONS, ask
 
 ME = Person("owner", "0a0b0c")
 
@@ -43,3 +43,9 @@ def test_a_late_answer_says_where_it_went() -> None:
 def test_an_answer_stands_beside_its_question(body: Body, text: str) -> None:
     answered = Answered(Choices((Choice(("A",)),)), ME, "terminal", NOON)
     assert settled_line(ask(body), answered, ME).startswith(text)
+
+
+def test_a_plan_is_named_once() -> None:
+    approved = Answered(Approve(), ME, "terminal", NOON)
+    assert settled_line(ask(PLAN), approved, ME).startswith("You approved the plan “The plan” · terminal")
+    assert settled_line(ask(Plan("1. Read")), approved, ME).startswith("You approved the plan · Claude has a plan.")

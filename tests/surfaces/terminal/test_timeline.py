@@ -80,10 +80,10 @@ def test_an_action_is_one_line_with_its_state() -> None:
 @pytest.mark.parametrize(
     ("tool", "title", "text"),
     [
-        ("Write", "/work/a.py", "✓ Write a.py"),
-        ("MultiEdit", "/work/a.py", "✓ Edit a.py"),
-        ("WebFetch", "https://example.org", "✓ Fetch https://example.org"),
-        ("WebSearch", "pytest", "✓ Search the web for pytest"),
+        ("Write", "/work/a.py", "✓ Wrote a.py"),
+        ("MultiEdit", "/work/a.py", "✓ Changed a.py"),
+        ("WebFetch", "https://example.org", "✓ Fetched https://example.org"),
+        ("WebSearch", "pytest", "✓ Searched for pytest"),
         ("Read", "Read /work/a.py", "✓ Read a.py"),
     ],
 )
@@ -221,6 +221,17 @@ def test_a_denied_action_has_a_number_its_reason_and_how_to_allow_it() -> None:
     assert (timeline.denied_number(1), timeline.denied_number(0), timeline.denied_number(2)) == ("t", None, None)
 
 
+def test_a_denied_action_that_can_be_allowed_shows_its_dangers() -> None:
+    timeline = Timeline()
+    given = {"command": "git push -f"}
+    timeline.receive(item(ActionStarted("t", "command", "git push -f", "Bash", given)), 90)
+    danger = "Overwrites or deletes history on the remote: `git push -f`"
+    denied = ActionDenied(
+        "t", "git push -f", "Bash", "Denied.", "classifier", NOON + timedelta(hours=1), None, (danger,)
+    )
+    assert any("Overwrites or deletes history" in each for each in lines(timeline.receive(item(denied), 90)))
+
+
 def test_a_denied_action_that_was_not_shown_whole_cannot_be_allowed_here() -> None:
     until = NOON + timedelta(hours=1)
     for started in (ActionStarted("t", "command", "up", "Bash", {"command": "x\n" * 99}), None):
@@ -242,3 +253,61 @@ def test_what_became_of_a_denied_action_is_one_line() -> None:
     assert lines(allowed) == ["· Denied call 1: ana allowed one retry. Waiting for Claude to try again."]
     assert lines(over) == ["· Denied call 1: Claude has exited since then."]
     assert timeline.receive(item(DenialChanged("unknown", "over")), 90) == []
+
+
+WRITE = {"file_path": "/work/service.py", "content": "one\ntwo\n"}
+SETTLED: list[Line] = [(("class:accent", "✓ "), ("", "You allowed Write `service.py` · terminal"))]
+
+
+def writing() -> Timeline:
+    timeline = Timeline(directory="/work")
+    timeline.receive(item(ActionStarted("t", "file_change", "/work/service.py", "Write", WRITE)), 60)
+    return timeline
+
+
+def test_an_action_and_its_outcome_are_one_line() -> None:
+    timeline = writing()
+    assert timeline.allow("t", "you allowed", SETTLED)
+    assert lines(timeline.under_way(NOON + timedelta(seconds=2), 60)) == ["◌ Write service.py · 2 s · you allowed"]
+    done = ActionEnded("t", "file_change", "/work/service.py", True, "")
+    assert lines(timeline.receive(item(done), 60)) == ["✓ Wrote service.py · 2 lines · you allowed"]
+    assert timeline.unfinished() == []
+    timeline = writing()
+    timeline.allow("t", "ana allowed", SETTLED, "+5 −1")
+    assert lines(timeline.receive(item(done), 60)) == ["✓ Wrote service.py · +5 −1 · ana allowed"]
+
+
+def test_a_long_title_is_cut_and_its_outcome_is_not() -> None:
+    timeline = Timeline()
+    timeline.receive(item(ActionStarted("t", "command", "x" * 300, "Bash", {})), 60)
+    timeline.allow("t", "you allowed", SETTLED)
+    (row,) = lines(timeline.receive(item(ActionEnded("t", "command", "x" * 300, True, ""), 3), 60))
+    assert row.endswith("x… · 3 s · you allowed")
+    assert len(row) == 60
+
+
+def test_an_outcome_without_its_action_has_a_line_of_its_own() -> None:
+    timeline = writing()
+    assert not timeline.allow("other", "you allowed", SETTLED)
+    assert not timeline.allow(None, "you allowed", SETTLED)
+    assert not timeline.allow("t", "", SETTLED)
+
+
+def test_what_was_allowed_and_never_ended_is_said_once() -> None:
+    timeline = writing()
+    timeline.allow("t", "you allowed", SETTLED)
+    assert timeline.unfinished() == SETTLED
+    assert timeline.unfinished() == []
+    timeline = writing()
+    timeline.allow("t", "you allowed", SETTLED)
+    assert lines(timeline.receive(item(ended(interrupted=True)), 60))[0] == lines(SETTLED)[0]
+    timeline = writing()
+    timeline.allow("t", "you allowed", SETTLED)
+    assert lines(timeline.receive(item(SessionEnded("stopped", "", None)), 60))[0] == lines(SETTLED)[0]
+
+
+def test_a_denied_action_has_no_second_line() -> None:
+    timeline = writing()
+    timeline.refuse("t")
+    assert timeline.under_way(NOON, 60) == []
+    assert timeline.receive(item(ActionEnded("t", "file_change", "/work/service.py", False, "No.")), 60) == []

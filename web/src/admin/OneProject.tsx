@@ -10,7 +10,7 @@ import { modeName } from "../sessions/modes";
 import { may } from "../store/desk";
 import { ask, post } from "../store/http";
 import { several } from "../store/machines";
-import { reveal } from "../text/reveal";
+import { reveal, revealExactly } from "../text/reveal";
 import { dollars } from "../text/times";
 import { t } from "../texts";
 import { OptionsForm } from "./OptionsForm";
@@ -26,7 +26,7 @@ export function OneProject({ project, reading }: { project: Project; reading: Re
       <header class="project-head">
         <div>
           <h2>{reveal(project.name)}</h2>
-          <p class="mono quiet-text">{reveal(project.path || (project.elsewhere?.[0]?.path ?? ""))}</p>
+          <p class="mono quiet-text">{revealExactly(project.path || (project.elsewhere?.[0]?.path ?? ""))}</p>
         </div>
         <p class="quiet-text">{summary(project.options)}</p>
       </header>

@@ -5,7 +5,7 @@ import { Confirm } from "../parts/Confirm";
 import { Field, Select, SubmitForm, TextField } from "../parts/Form";
 import { may } from "../store/desk";
 import { byName, machines, placesOf } from "../store/machines";
-import { reveal } from "../text/reveal";
+import { reveal, revealExactly } from "../text/reveal";
 import { t } from "../texts";
 
 /** `save` sets the directory on one machine; an empty one removes it there. */
@@ -18,7 +18,7 @@ export function ProjectPlaces({ project, save }: { project: Project; save: (plac
         {places.map(([machine, path]) => (
           <li key={machine}>
             <span>{reveal(machines.value.get(machine)?.name ?? machine)}</span>
-            <span class="mono">{reveal(path)}</span>
+            <span class="mono">{revealExactly(path)}</span>
             {may("admin") && places.length > 1 && <Confirm label={t("admin.projects.remove_place")} really={t("admin.projects.remove_place_confirm")} act={() => void save({ machine, path: "" })} />}
           </li>
         ))}

@@ -44,8 +44,8 @@ function AddProject({ add }: { add: (body: { path: string; name: string | null; 
   const name = useSignal("");
   const machine = useSignal("");
   const own = useOwnDirectory(undefined);
-  const known = useMemo(() => ({ projects: [], recent: otherDirectories().slice(0, RECENT), own: own.value, home: "" }), [own.value, sessions.value]);
-  const isHere = !machine.value || byName.value.find((each) => each.id === machine.value)?.here === true;
+  const elsewhere = byName.value.some((each) => each.id === machine.value && !each.here) ? machine.value : "";
+  const known = useMemo(() => ({ projects: [], recent: otherDirectories(elsewhere).slice(0, RECENT), own: elsewhere ? "" : own.value, home: "" }), [own.value, sessions.value, elsewhere]);
   const submit = async () => {
     if (await add({ path: wholePath(path.value, ""), name: name.value.trim() || null, machine: machine.value || null })) path.value = name.value = "";
   };
@@ -53,7 +53,7 @@ function AddProject({ add }: { add: (body: { path: string; name: string | null; 
     <SubmitForm class="panel stack" submit={submit}>
       <h2>{t("admin.projects.new")}</h2>
       <div class="two">
-        <DirectoryPicker label={t("page.new_session.path")} text={path} choose={() => undefined} known={known} here={isHere} />
+        <DirectoryPicker label={t("page.new_session.path")} text={path} choose={() => undefined} known={known} machine={elsewhere} />
         <Field label={t("admin.name")} hint={t("page.form.optional")}>
           <TextField value={name.value} change={(text) => (name.value = text)} />
         </Field>

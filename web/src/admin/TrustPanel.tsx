@@ -5,7 +5,7 @@ import { MachineName } from "../parts/MachineName";
 import { Table } from "../parts/Table";
 import { may } from "../store/desk";
 import { ask } from "../store/http";
-import { reveal } from "../text/reveal";
+import { reveal, revealExactly } from "../text/reveal";
 import { moment } from "../text/times";
 import { t } from "../texts";
 import { Trouble, useResource } from "./read";
@@ -23,7 +23,7 @@ export function TrustPanel() {
         {list.map((each) => (
           <tr key={`${each.machine} ${each.directory}`}>
             <td>
-              <span class="mono">{reveal(each.directory)}</span> <MachineName of={{ machine: each.machine ?? "" }} />
+              <span class="mono">{revealExactly(each.directory)}</span> <MachineName of={{ machine: each.machine ?? "" }} />
             </td>
             <td>{t(`admin.trust.level.${each.level}`)}</td>
             <td>

@@ -1,6 +1,6 @@
 /** An audit entry in a few words. Pure; the complete entry is behind them. */
 import type { Entry } from "../generated/api";
-import { reveal } from "../text/reveal";
+import { reveal, revealExactly } from "../text/reveal";
 import type { TextValues } from "../generated/texts";
 import { t, textOr } from "../texts";
 import "./texts";
@@ -11,7 +11,7 @@ export function sayEntry(entry: Entry): string {
   const { detail } = entry;
   const answer = isObject(detail["answer"]) ? detail["answer"] : null;
   const about = [text(detail["tool"]) || text(detail["kind"]), text(detail["name"]), text(detail["to"]), text(detail["role"]), text(detail["tried"])].filter(Boolean);
-  const parts = [answer ? sayAnswer(answer) : "", ...about.map((each) => `\`${reveal(each).replaceAll("`", "ˋ")}\``), reveal(text(detail["reason"]))];
+  const parts = [answer ? sayAnswer(answer) : "", ...about.map((each) => `\`${revealExactly(each).replaceAll("`", "ˋ")}\``), reveal(text(detail["reason"]))];
   return parts.filter(Boolean).join(" · ") || t("admin.audit.details");
 }
 

@@ -5,7 +5,7 @@ import type { FetchPart } from "../diff/source";
 import type { Ask, AskOf, Evidence } from "../feed/model";
 import { Diff } from "../parts/Diff";
 import { Machine, Unfolds } from "../parts/Folded";
-import { Icon } from "../parts/Icons";
+import { Dangers } from "../parts/DangerMark";
 import { Quoted } from "../parts/Quoted";
 import { fetchWhole, partsOf, wholeOf } from "../store/wholes";
 import { fileOf, nearby } from "../text/paths";
@@ -71,14 +71,7 @@ export function Exhibit({ evidence: { kind, text, label, facts }, path = "", res
     case "plan":
       return <Piece text={text} label={label} />;
     case "danger":
-      return (
-        <p class="danger-sign" data-evidence>
-          <Icon name="warning" />
-          <span>
-            <Quoted text={text} />
-          </span>
-        </p>
-      );
+      return <Dangers sentences={[text]} />;
     case "note":
     case "warning":
       return (

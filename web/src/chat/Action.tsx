@@ -12,7 +12,7 @@ import { Icon, type IconName } from "../parts/Icons";
 import { askOf, isMe, sessions } from "../store/desk";
 import { fetchItem } from "../store/timelines";
 import { fileOf, nearby } from "../text/paths";
-import { reveal } from "../text/reveal";
+import { reveal, revealExactly } from "../text/reveal";
 import { span } from "../text/times";
 import { t } from "../texts";
 import { changeOf } from "./change";
@@ -93,7 +93,7 @@ function ActionTitle({ entry: { started, traits, denial }, directory }: { entry:
   return (
     <span class="action-title">
       {traits.verb && !denial && <span class="verb">{traits.verb} </span>}
-      {kind === "note" || traits.kind === "agent" ? <span class="verb">{reveal(title)}</span> : <code>{reveal(nearby(subject ?? title, directory))}</code>}
+      {kind === "note" || traits.kind === "agent" ? <span class="verb">{reveal(title)}</span> : <code>{revealExactly(nearby(subject ?? title, directory))}</code>}
     </span>
   );
 }
@@ -173,7 +173,7 @@ export function Output({ ended }: { ended: ItemOf<"action.ended"> }) {
           <>
             <Icon name={ended.kind} />
             <span class="action-title">
-              <code>{reveal(ended.title)}</code>
+              <code>{revealExactly(ended.title)}</code>
             </span>
           </>
         }

@@ -6,10 +6,10 @@ import { Later } from "../parts/Later";
 import { AwayNote, awayReason } from "../parts/MachineName";
 import { Markdown } from "../parts/Markdown";
 import type { Preview, Session } from "../feed/model";
-import { may, openBySession, ready, sessionOf } from "../store/desk";
+import { may, openBySession, ready, removed, type RemovedSession, sessionOf } from "../store/desk";
 import { post } from "../store/http";
 import { awayOf } from "../store/machines";
-import { place } from "../store/place";
+import { go, place } from "../store/place";
 import { connection, withoutHub } from "../store/stream";
 import { conversation, loadOlder, type Conversation } from "../store/timelines";
 import { isOurs, neverAsks } from "../sessions/state";
@@ -27,6 +27,8 @@ const SOON = 2;
 
 export function Chat({ id }: { id: string }) {
   const session = sessionOf(id);
+  const gone = removed.value.get(id);
+  if (gone) return <Removed {...gone} />;
   if (!session)
     return (
       <main class="chat" tabIndex={-1}>
@@ -35,6 +37,25 @@ export function Chat({ id }: { id: string }) {
       </main>
     );
   return <OpenChat key={id} session={session} />;
+}
+
+/** In place of a conversation that was removed while it was open. */
+function Removed({ title, by }: RemovedSession) {
+  const who = by?.kind === "person" ? t("page.removed.by", { who: reveal(by.name) }) : "";
+  return (
+    <main class="chat" tabIndex={-1}>
+      <div class="nothing" role="status">
+        <span class="big-icon">
+          <Icon name="close" />
+        </span>
+        <h1 class="nothing-title">{t("page.removed.title")}</h1>
+        <p class="quiet-text">{[reveal(title), who].filter(Boolean).join(" · ")}</p>
+        <button type="button" onClick={() => go("/sessions")}>
+          {t("page.removed.back")}
+        </button>
+      </div>
+    </main>
+  );
 }
 
 function OpenChat({ session }: { session: Session }) {
@@ -121,9 +142,11 @@ function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
 /** The button to the end, and what is there. */
 function JumpPill({ asks, news, jump }: { asks: number; news: number; jump: () => void }) {
   return (
-    <button type="button" class={asks ? "pill needs" : "pill"} onClick={jump}>
-      {asks ? t("page.chat.needs_you") : news ? t("page.chat.new", { count: news }) : t("page.chat.jump")} <Icon name="down" />
-    </button>
+    <div class="jump">
+      <button type="button" class={asks ? "pill needs" : "pill"} onClick={jump}>
+        {asks ? t("page.chat.needs_you") : news ? t("page.chat.new", { count: news }) : t("page.chat.jump")} <Icon name="down" />
+      </button>
+    </div>
   );
 }
 

@@ -4,9 +4,10 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Files } from "../generated/api";
 import { abilitiesOf } from "../sessions/abilities";
 import { explainError, get } from "../store/http";
-import { reveal } from "../text/reveal";
+import { reveal, revealExactly } from "../text/reveal";
 import { t } from "../texts";
 import { commandsFor, type Completing } from "./completing";
+import type { CompletionSource } from "./completion";
 
 export interface CompletionOption {
   value: string;
@@ -24,7 +25,7 @@ export interface Offer {
 
 interface CompletionsProps {
   id: string;
-  session: string;
+  source: CompletionSource;
   completing: Completing;
   active: Signal<number>;
   /** The composer reads from here what Enter would insert. */
@@ -32,10 +33,10 @@ interface CompletionsProps {
   pick: (value: string) => void;
 }
 
-export default function Completions({ id, session, completing, active, offer, pick }: CompletionsProps) {
+export default function Completions({ id, source, completing, active, offer, pick }: CompletionsProps) {
   const { kind, typed } = completing;
-  const commands = useCommands(session, kind, typed);
-  const files = useFiles(session, kind, typed);
+  const commands = useCommands(source.abilities, kind, typed);
+  const files = useFiles(source.files, kind, typed);
   const found = kind === "command" ? commands : files;
   // Before the next key: Enter inserts what is on the screen.
   useMemo(() => {
@@ -66,15 +67,15 @@ function Option({ id, option, selected, pick }: { id: string; option: Completion
   return (
     // The focus stays in the field.
     <div id={id} role="option" tabIndex={-1} aria-selected={selected} onPointerDown={(event) => event.preventDefault()} onClick={pick}>
-      <span class="mono">{reveal(option.name)}</span>
+      <span class="mono">{revealExactly(option.name)}</span>
       {option.hint && <span class="mono hint wide-only">{reveal(option.hint)}</span>}
       {option.detail && <span class="quiet-text">{reveal(option.detail)}</span>}
     </div>
   );
 }
 
-function useCommands(session: string, kind: Completing["kind"], typed: string): Offer | null {
-  const known = kind === "command" ? abilitiesOf(`session=${encodeURIComponent(session)}`).value : null;
+function useCommands(query: string, kind: Completing["kind"], typed: string): Offer | null {
+  const known = kind === "command" ? abilitiesOf(query).value : null;
   return useMemo(() => {
     if (!known) return null;
     const options = commandsFor(known.commands, typed).map(({ name, description, hint }) => ({ value: name, name: `/${name}`, hint, detail: description }));
@@ -87,26 +88,26 @@ function useCommands(session: string, kind: Completing["kind"], typed: string): 
 
 const PAUSE = 60;
 
-function useFiles(session: string, kind: Completing["kind"], typed: string): Offer | null {
+function useFiles(path: string | null, kind: Completing["kind"], typed: string): Offer | null {
   const found = useSignal<Offer | null>(null);
   useEffect(() => {
-    if (kind !== "file") return;
+    if (kind !== "file" || path === null) return;
     let stale = false;
     const timer = setTimeout(async () => {
-      const offer = await find(session, typed);
+      const offer = await find(path, typed);
       if (!stale) found.value = offer;
     }, PAUSE);
     return () => {
       stale = true;
       clearTimeout(timer);
     };
-  }, [session, kind, typed]);
+  }, [path, kind, typed]);
   return found.value;
 }
 
-async function find(session: string, typed: string): Promise<Offer> {
+async function find(path: string, typed: string): Promise<Offer> {
   try {
-    const { files, complete } = await get<Files>(`/api/sessions/${encodeURIComponent(session)}/files?q=${encodeURIComponent(typed)}`);
+    const { files, complete } = await get<Files>(path + encodeURIComponent(typed));
     const options = files.map((path) => ({ value: path, name: path, detail: "" }));
     if (files.length === 1 && files[0] === typed) return { options: [], note: "" };
     const note = !files.length ? t("compose.none.file", { typed: reveal(typed) }) : complete ? "" : t("compose.incomplete");

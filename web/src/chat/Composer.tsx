@@ -6,6 +6,7 @@ import type { ItemOf, Session } from "../feed/model";
 import { Alert } from "../parts/Alert";
 import { SubmitForm } from "../parts/Form";
 import { Icon } from "../parts/Icons";
+import { Later } from "../parts/Later";
 import { may } from "../store/desk";
 import { NotDone, TakeBack } from "./NotDone";
 import { dropDraft, useDraft } from "../store/drafts";
@@ -13,21 +14,20 @@ import { explainError, get, post, Refused } from "../store/http";
 import { awayOf } from "../store/machines";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
-import { useCompletion } from "./completion";
+import { type CompletionSource, useCompletion } from "./completion";
 import { Foot } from "./Foot";
 import { PickPictures, Pictures, usePictures, type Attachments } from "./Pictures";
 import { sendsMessage } from "./sending";
 import { useRecall } from "./recalling";
-import { SessionDialog } from "./SessionDialog";
 
 export function Composer({ session, waiting }: { session: Session; waiting: readonly ItemOf<"said">[] }) {
   const [text, setText] = useDraft(`say.${session.id}`, "");
-  const pictures = usePictures();
+  const pictures = usePictures(`say.${session.id}`);
   const field = useRef<HTMLTextAreaElement>(null);
   const dialog = useSignal(false);
   const { busy, trouble, send } = useSend(session, text, pictures, () => setText(""), field);
   const allowed = may(session.ended ? "admin" : "approver");
-  const completion = useCompletion(session, field, setText);
+  const completion = useCompletion(sourceOf(session), field, setText);
   const recall = useRecall(session, field, text, setText);
   const run = (work: Promise<unknown>) => {
     trouble.value = null;
@@ -70,7 +70,11 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
         </button>
       </SubmitForm>
       <Foot session={session} run={run} anotherModel={() => (dialog.value = true)} />
-      {dialog.value && <SessionDialog name="model" session={session} run={run} close={() => (dialog.value = false)} />}
+      {dialog.value && (
+        <Later quiet load={() => import("./SessionDialog")}>
+          {({ SessionDialog }) => <SessionDialog name="model" session={session} run={run} close={() => (dialog.value = false)} />}
+        </Later>
+      )}
     </div>
   );
 }
@@ -124,6 +128,12 @@ function NotReceived({ session, waiting }: { session: Session; waiting: readonly
       ))}
     </>
   );
+}
+
+/** Where the commands and files of a message come from. */
+function sourceOf({ id }: Session): CompletionSource {
+  const session = encodeURIComponent(id);
+  return { abilities: `session=${session}`, files: `/api/sessions/${session}/files?q=` };
 }
 
 function hintOf(session: Session): string {

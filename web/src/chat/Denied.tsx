@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { ActionEntry, Denial } from "../feed/timeline";
 import { Alert } from "../parts/Alert";
 import { Confirm } from "../parts/Confirm";
+import { Dangers } from "../parts/DangerMark";
 import { Machine } from "../parts/Folded";
 import { awayReason } from "../parts/MachineName";
 import { now } from "../store/clock";
@@ -48,6 +49,7 @@ function AllowIt({ entry, denial: { item } }: { entry: ActionEntry; denial: Deni
   };
   return (
     <>
+      <Dangers sentences={item.dangers ?? []} />
       <Machine text={JSON.stringify(entry.started.input, null, 2)} label={t("page.chat.input")} evidence />
       <p class="quiet-text">{t("page.chat.allow_hint")}</p>
       <Confirm label={t("page.chat.allow_it")} really={t("page.chat.allow_once")} act={allow} disabled={sent.value || away !== undefined} />

@@ -9,7 +9,7 @@ import { Machine, Unfolds } from "../parts/Folded";
 import { Markdown } from "../parts/Markdown";
 import { memo } from "../parts/memo";
 import { whenNear } from "../parts/near";
-import { askOf, isMe, known } from "../store/desk";
+import { askOf, isMe, known, may } from "../store/desk";
 import { modeName } from "../sessions/modes";
 import { pathOf } from "../store/place";
 import { changedFiles } from "../store/timelines";
@@ -157,7 +157,7 @@ function TurnEnd({ item }: { item: ItemOf<"turn.ended"> }) {
       )}
       <p class="event turn">
         {facts.join(" · ")}
-        {item.session !== null && changedFiles(item) && (
+        {item.session !== null && may("approver") && changedFiles(item) && (
           <>
             {" · "}
             <a data-inside href={pathOf({ view: "session", id: item.session, part: "changes" })}>

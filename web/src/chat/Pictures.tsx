@@ -1,7 +1,10 @@
 /** Images and text files for a message: pasted, dropped or picked. */
-import { useSignal, type Signal } from "@preact/signals";
+import { batch, useSignal, useSignalEffect, type Signal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { Icon } from "../parts/Icons";
-import { reveal } from "../text/reveal";
+import { me } from "../store/desk";
+import { keepAttachments, readAttachments } from "../store/attachments";
+import { reveal, revealExactly } from "../text/reveal";
 import { t } from "../texts";
 import { LARGEST_ALL, LARGEST_FILE, MOST_FILES, safeName, sizeOf, textOf, withFiles, type TextFile } from "./files";
 
@@ -38,9 +41,11 @@ interface DropTarget {
   "data-drop": boolean | undefined;
 }
 
-export function usePictures(): Attachments {
+/** `draft`: the message that they belong to. */
+export function usePictures(draft: string): Attachments {
   const images = useSignal<readonly Picture[]>([]);
   const files = useSignal<readonly TextFile[]>([]);
+  useKept(draft, images, files);
   const trouble = useSignal<string | null>(null);
   const add = async (given: Iterable<File>) => {
     trouble.value = null;
@@ -72,6 +77,30 @@ export function usePictures(): Attachments {
     paste,
     drop: useDrop((given) => void add(given)),
   };
+}
+
+/** Attachments of a message that wasn't sent come back, and what changes is kept. */
+function useKept(draft: string, images: Signal<readonly Picture[]>, files: Signal<readonly TextFile[]>): void {
+  const asked = useRef(false);
+  const known = useRef(false);
+  useSignalEffect(() => {
+    // Whose they are is known a moment after the page is there.
+    if (asked.current || !me.value) return;
+    asked.current = true;
+    void readAttachments(draft).then((kept) => {
+      known.current = true;
+      if (!kept) return;
+      const before = kept.images.map((each) => ({ ...each, url: `data:${each.media_type};base64,${each.data}` }));
+      batch(() => {
+        images.value = [...before, ...images.value];
+        files.value = [...kept.files, ...files.value];
+      });
+    });
+  });
+  useSignalEffect(() => {
+    const now = { images: images.value.map(({ media_type, data, name }) => ({ media_type, data, name })), files: files.value };
+    if (known.current) void keepAttachments(draft, now);
+  });
 }
 
 /** Why a file can't be attached, as a sentence. */
@@ -143,7 +172,7 @@ export function Pictures({ pictures }: { pictures: Attachments }) {
       {files.value.map((each, at) => (
         <p key={at} class="text-file">
           <Icon name="read" />
-          <span class="mono">{reveal(each.name)}</span>
+          <span class="mono">{revealExactly(each.name)}</span>
           <span class="quiet-text">{sizeOf(each.text.length)}</span>
           <Remove name={each.name} act={() => (files.value = without(files.value, at))} />
         </p>

@@ -4,6 +4,7 @@ import type { Session } from "../feed/model";
 import { Alert } from "../parts/Alert";
 import { Tick } from "../parts/Form";
 import { Icon } from "../parts/Icons";
+import { Later } from "../parts/Later";
 import { awayReason, MachineName } from "../parts/MachineName";
 import { Menu } from "../parts/Menu";
 import { groupOf, isAlarm, isOurs, stateOf } from "../sessions/state";
@@ -14,11 +15,11 @@ import { may, openBySession, sessionOf, sessions } from "../store/desk";
 import { explainError, post } from "../store/http";
 import { pathOf } from "../store/place";
 import { basename } from "../text/paths";
-import { reveal } from "../text/reveal";
+import { reveal, revealExactly } from "../text/reveal";
 import { dollars } from "../text/times";
 import { t } from "../texts";
 import { everything } from "./Entry";
-import { SessionDialog, type DialogName } from "./SessionDialog";
+import type { DialogName } from "./SessionDialog";
 
 /** Does something with the session; errors are shown in the header. */
 type Run = (work: Promise<unknown>) => void;
@@ -30,6 +31,7 @@ export function SessionHead({ session }: { session: Session }) {
     trouble.value = null;
     work.catch((error) => (trouble.value = explainError(error)));
   };
+  const shown = dialog.value;
   return (
     <header class="session-head">
       <Name session={session} />
@@ -40,7 +42,11 @@ export function SessionHead({ session }: { session: Session }) {
         </p>
       )}
       <Alert text={trouble.value} />
-      {dialog.value && <SessionDialog name={dialog.value} session={session} run={run} close={() => (dialog.value = null)} />}
+      {shown && (
+        <Later quiet load={() => import("./SessionDialog")}>
+          {({ SessionDialog }) => <SessionDialog name={shown} session={session} run={run} close={() => (dialog.value = null)} />}
+        </Later>
+      )}
     </header>
   );
 }
@@ -105,9 +111,11 @@ function Actions({ session, dialog, run }: { session: Session; dialog: Signal<Di
   const away = awayReason(session);
   return (
     <div class="session-acts">
-      <a data-inside class="quiet-link review-link" href={pathOf({ view: "session", id: session.id, part: "changes" })} title={t("page.review.open_hint")}>
-        {t("page.review.open")}
-      </a>
+      {may("approver") && (
+        <a data-inside class="quiet-link review-link" href={pathOf({ view: "session", id: session.id, part: "changes" })} title={t("page.review.open_hint")}>
+          {t("page.review.open")}
+        </a>
+      )}
       {isOurs(session) && session.phase === "working" && (
         <button type="button" disabled={!may("approver") || away !== undefined} title={away ?? `${t("page.chat.interrupt")} (i)`} onClick={() => run(post(`${path}/interrupt`))}>
           <Icon name="pause" /> {t("page.chat.interrupt")}
@@ -150,7 +158,7 @@ function MenuItems({ session, choose }: { session: Session; choose: (name: "fork
       <Tick checked={everything.value} change={(checked) => (everything.value = checked)}>
         {t("page.chat.menu.unrecognized")}
       </Tick>
-      <p class="quiet-text mono">{reveal(session.directory)}</p>
+      <p class="quiet-text mono">{revealExactly(session.directory)}</p>
       <p class="quiet-text mono">{session.id}</p>
     </>
   );

@@ -2,9 +2,16 @@
 import { useComputed, useSignal } from "@preact/signals";
 import type { ComponentChildren, FunctionComponent, RefObject } from "preact";
 import { useEffect, useId } from "preact/hooks";
-import type { Session } from "../feed/model";
 import { completingAt, insert, isTaken, type Completing } from "./completing";
 import type { Offer } from "./Completions";
+
+/** Where the commands and files come from. */
+export interface CompletionSource {
+  /** A query of `/api/abilities`. */
+  abilities: string;
+  /** The path to which what was typed is added; null if there are none. */
+  files: string | null;
+}
 
 type List = FunctionComponent<Parameters<typeof import("./Completions").default>[0]>;
 
@@ -19,7 +26,7 @@ interface Completion {
 
 const NOTHING: Offer = { options: [], note: "" };
 
-export function useCompletion(session: Session, field: RefObject<HTMLTextAreaElement | null>, setText: (text: string) => void): Completion {
+export function useCompletion(source: CompletionSource, field: RefObject<HTMLTextAreaElement | null>, setText: (text: string) => void): Completion {
   const id = useId();
   const completing = useSignal<Completing | null>(null);
   const active = useSignal(0);
@@ -51,11 +58,11 @@ export function useCompletion(session: Session, field: RefObject<HTMLTextAreaEle
       if (value.endsWith("/")) look();
     });
   };
-  useEffect(() => close(), [session.id]);
+  useEffect(() => close(), [source.abilities, source.files]);
   const open = useComputed(() => completing.value !== null && offer.value.options.length > 0).value;
   const List = loaded.value?.List;
   return {
-    list: completing.value && List && <List id={id} session={session.id} completing={completing.value} active={active} offer={offer} pick={pick} />,
+    list: completing.value && List && <List id={id} source={source} completing={completing.value} active={active} offer={offer} pick={pick} />,
     press: (event) => {
       const at = completing.peek();
       return at !== null && act(event.key, event, { at, active, offer: offer.peek(), pick, close });

@@ -22,6 +22,7 @@ export const NO_ASKS: KnownAsks = { asks: new Map(), settled: new Map(), deliver
 export function changeSessions(sessions: KnownSessions, item: Item): KnownSessions {
   const session = item.session === null ? undefined : sessions.get(item.session);
   if (!session) return sessions;
+  if (item.type === "session.removed") return new Map([...sessions].filter(([id]) => id !== session.id));
   const changed = changeSession(session, item);
   return changed === session ? sessions : new Map(sessions).set(session.id, changed);
 }
@@ -88,6 +89,8 @@ export function changeAsks(known: KnownAsks, item: Item): KnownAsks {
       const ask = known.asks.get(item.ask);
       return ask ? learnAsk(known, { ...ask, machine: item.machine }) : known;
     }
+    case "session.removed":
+      return { ...known, asks: new Map([...known.asks].filter(([, ask]) => ask.session !== item.session)) };
     default:
       return known;
   }

@@ -57,6 +57,7 @@ export type Content =
   | api.FeedAskHeld
   | api.FeedNotice
   | api.FeedSessionEnded
+  | api.FeedSessionRemoved
   | api.FeedFrame;
 
 export type Item = Content & { cursor: number; session: string | null; at: string };

@@ -8,7 +8,7 @@ import { Nearness } from "../diff/nearness";
 import { type LineRow, type Pair, pairUp, readDiff, type Row } from "../diff/rows";
 import { DiffSource, type FetchPart, sourceNamed } from "../diff/source";
 import type { DiffFacts } from "../feed/model";
-import { reveal } from "../text/reveal";
+import { reveal, revealExactly } from "../text/reveal";
 import { t } from "../texts";
 import { GroupBox } from "./DiffChunk";
 import { More } from "./Folded";
@@ -121,7 +121,7 @@ function DiffHead({ facts, path, choice, two, children }: DiffHeadProps) {
   };
   return (
     <div class="diff-head">
-      <code>{reveal(path)}</code>
+      <code>{revealExactly(path)}</code>
       <span class="count">
         <span class="plus">+{facts.added}</span> <span class="minus">−{facts.gone}</span>
       </span>
@@ -170,7 +170,7 @@ function Body({ props, source, pairs, shown, soon, numbered }: BodyProps) {
   const total = pairs ? pairs.length : shown;
   const shared = { source, pairs, nearness, numbered, path: props.path, evidence: props.evidence ?? false, pick: props.pick, below: props.below };
   return (
-    <div class={inner ? "diff-body scrolls-itself" : "diff-body"} ref={frame} tabIndex={inner ? 0 : undefined} role="region" aria-label={reveal(props.path)}>
+    <div class={inner ? "diff-body scrolls-itself" : "diff-body"} ref={frame} tabIndex={inner ? 0 : undefined} role="region" aria-label={revealExactly(props.path)}>
       {Array.from({ length: Math.ceil(chunkCount(total) / GROUP) }, (_, group) => (
         <GroupBox key={group} group={group} total={total} groups={groups} {...shared} />
       ))}

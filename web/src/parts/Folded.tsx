@@ -1,28 +1,36 @@
 /** Long machine text: complete, with hidden characters marked. What doesn't fit is counted, never cut silently. */
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
 import { Icon } from "./Icons";
+import { LongText } from "./LongText";
 
 const MOST = 14;
 /** Evidence is shown in full, unless it is really long. */
 const MOST_EVIDENCE = 300;
+/** Longer output is drawn only as far as it is near the screen. */
+const LONG = 1000;
 
 /** `evidence`: what was not on the screen counts as unseen. */
 export function Machine({ text, label, evidence = false, most = evidence ? MOST_EVIDENCE : MOST }: { text: string; most?: number; label?: string; evidence?: boolean }) {
   const open = useSignal(false);
-  const lines = reveal(text.replace(/\n$/, "")).split("\n");
+  const lines = useMemo(() => reveal(text.replace(/\n$/, "")).split("\n"), [text]);
   const rest = lines.length - most;
   const folds = rest > 3;
   const shown = folds && !open.value ? lines.slice(0, most) : lines;
   return (
     <div class="machine" data-evidence={evidence || undefined} data-rest={folds && !open.value ? rest : undefined}>
-      <pre tabIndex={0} aria-label={label}>
-        {shown.map((line, at) => (
-          <Marked key={at} line={at < shown.length - 1 ? `${line}\n` : line} />
-        ))}
-      </pre>
+      {shown.length > LONG && !evidence ? (
+        <LongText lines={shown} label={label} />
+      ) : (
+        <pre tabIndex={0} aria-label={label}>
+          {shown.map((line, at) => (
+            <Marked key={at} line={at < shown.length - 1 ? `${line}\n` : line} />
+          ))}
+        </pre>
+      )}
       {folds && <More open={open.value} rest={rest} toggle={() => (open.value = !open.value)} />}
     </div>
   );

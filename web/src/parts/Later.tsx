@@ -1,18 +1,26 @@
 /** A part of the page that is loaded when it is first needed. */
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { t } from "../texts";
 
-export function Later<T extends object>({ load, children }: { load: () => Promise<T>; children: (loaded: T) => ComponentChildren }) {
+interface LaterProps<T> {
+  load: () => Promise<T>;
+  children: (loaded: T) => ComponentChildren;
+  /** For a dialog: nothing is in its place until it is here. */
+  quiet?: boolean;
+}
+
+export function Later<T extends object>({ load, children, quiet = false }: LaterProps<T>) {
   const loaded = useSignal<T | "failed" | null>(null);
-  useEffect(() => {
+  // Before the first paint, not after it: a card should be there at once.
+  useMemo(() => {
     load().then(
       (found) => (loaded.value = found),
       () => (loaded.value = "failed"),
     );
   }, []);
-  if (loaded.value === null) return <p class="empty">{t("page.loading")}</p>;
+  if (loaded.value === null) return quiet ? null : <p class="empty">{t("page.loading")}</p>;
   if (loaded.value !== "failed") return <>{children(loaded.value)}</>;
   // The hub was upgraded and this page is older, or the hub is away.
   return (

@@ -1,49 +1,32 @@
-/** Claude's text. Each block is drawn separately, so that a growing text redraws only its end. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { memo } from "./memo";
-import { blocksOf, htmlOf, isCode } from "../text/markdown";
-import { highlight } from "../text/highlight";
-import { t } from "../texts";
-import { Copy } from "./Copy";
-import { whenNear } from "./near";
-import type { Token } from "marked";
+/** Claude's text. What draws it is loaded with the first one. */
+import { signal } from "@preact/signals";
+import type { FunctionComponent } from "preact";
+import { reveal } from "../text/reveal";
 
-export function Markdown({ text, strict = false }: { text: string; strict?: boolean }) {
-  const blocks = useMemo(() => blocksOf(text), [text]);
-  return (
-    <div class="prose">
-      {blocks.map((block, at) => (isCode(block) ? <Code key={at} code={block.text} language={block.lang ?? ""} /> : <MarkdownBlock key={at} raw={block.raw} token={block} strict={strict} />))}
-    </div>
-  );
+interface MarkdownProps {
+  text: string;
+  /** For evidence: every hidden character shows. */
+  strict?: boolean;
 }
 
-const MarkdownBlock = memo(
-  ({ token, strict }: { raw: string; token: Token; strict: boolean }) => <div class="block" dangerouslySetInnerHTML={{ __html: htmlOf(token, strict) }} />,
-  (before, after) => before.raw === after.raw,
-);
+const drawn = signal<{ Prose: FunctionComponent<MarkdownProps> } | "failed" | null>(null);
+let loading: Promise<void> | undefined;
 
-export const Code = memo(
-  ({ code, language }: { code: string; language: string }) => {
-    const [html, setHtml] = useState<string | null>(null);
-    const name = /^[\w+#-]{1,20}/.exec(language)?.[0].toLowerCase() ?? "";
-    const frame = useRef<HTMLDivElement>(null);
-    useEffect(() => {
-      let here = true;
-      const leave = whenNear(frame.current as Element, () => void highlight(code, name).then((made) => here && setHtml(made)));
-      return () => {
-        here = false;
-        leave();
-      };
-    }, [code, name]);
-    return (
-      <div class="code" ref={frame}>
-        <div class="code-head">
-          <span>{name}</span>
-          <Copy text={code} label={t("page.chat.copy_code")} />
-        </div>
-        <pre tabIndex={0}>{html === null ? <code>{code}</code> : <code dangerouslySetInnerHTML={{ __html: html }} />}</pre>
-      </div>
-    );
-  },
-  (before, after) => before.code === after.code && before.language === after.language,
-);
+/** Early, if a text is about to be shown. */
+export function loadMarkdown(): Promise<void> {
+  loading ??= import("./Prose").then(
+    (part) => void (drawn.value = part),
+    () => {
+      drawn.value = "failed";
+      loading = undefined;
+    },
+  );
+  return loading;
+}
+
+export function Markdown({ text, strict = false }: MarkdownProps) {
+  if (drawn.value !== null && drawn.value !== "failed") return <drawn.value.Prose text={text} strict={strict} />;
+  void loadMarkdown();
+  // Evidence is always there to be read. Anything else would flicker.
+  return <div class={`prose as-written${strict || drawn.value ? "" : " soon"}`}>{reveal(text)}</div>;
+}

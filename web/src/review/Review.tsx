@@ -11,11 +11,10 @@ import type { LineRow } from "../diff/rows";
 import type { Session } from "../feed/model";
 import type { FileChange, FileDiff, Review as Found } from "../generated/api";
 import { may } from "../store/desk";
-import { explainError, get, post } from "../store/http";
-import { machineOf } from "../store/machines";
+import { explainError, get, post, Refused } from "../store/http";
 import { pathOf } from "../store/place";
 import { conversation } from "../store/timelines";
-import { reveal } from "../text/reveal";
+import { reveal, revealExactly } from "../text/reveal";
 import { t } from "../texts";
 import { lineOf, nameOf } from "./lines";
 import { CommentForm, SentComment } from "./Comment";
@@ -96,7 +95,6 @@ function sum(numbers: readonly (number | null)[]): number {
 
 function Files(reviewing: Reviewing) {
   const { review, session } = reviewing;
-  if (review.source === "elsewhere") return <p class="empty">{t("review.elsewhere", { machine: reveal(machineOf(session)?.name ?? review.machine) })}</p>;
   if (review.source === "none") return <FromCalls session={session} talk={conversation(session.id)} />;
   if (!review.files.length) return <p class="empty">{t("review.none")}</p>;
   return (
@@ -118,7 +116,7 @@ function FileList({ files }: { files: readonly FileChange[] }) {
       {files.map(({ path, status, added, gone }) => (
         <li key={path}>
           <button type="button" class="quiet" onClick={() => go(path)}>
-            <code>{reveal(path)}</code>
+            <code>{revealExactly(path)}</code>
           </button>
           <span class={`status ${status}`}>{t(`review.status.${status}`)}</span>
           {added !== null && (
@@ -139,26 +137,26 @@ function FileBox({ file, reviewing }: { file: FileChange; reviewing: Reviewing }
   const { session, review } = reviewing;
   const frame = useRef<HTMLElement>(null);
   const shown = useSignal<FileDiff | null>(null);
-  const gone = useSignal(false);
+  const gone = useSignal("");
   const path = `/api/sessions/${encodeURIComponent(session.id)}/changes/file?path=${encodeURIComponent(file.path)}`;
   useEffect(() => {
     shown.value = null;
-    gone.value = false;
+    gone.value = "";
     const load = () =>
       void get<FileDiff>(path).then(
         (found) => (shown.value = found),
-        () => (gone.value = true),
+        (error) => (gone.value = error instanceof Refused && error.status === 404 ? t("review.not_shown.gone") : explainError(error)),
       );
     return frame.current ? whenNear(frame.current, load) : undefined;
   }, [review]);
   return (
-    <section class="review-file" id={idOf(file.path)} ref={frame} aria-label={reveal(file.path)}>
+    <section class="review-file" id={idOf(file.path)} ref={frame} aria-label={revealExactly(file.path)}>
       {shown.value && !shown.value.problem ? (
         <FileLines diff={shown.value} path={path} reviewing={reviewing} />
       ) : (
         <div class="diff">
           <div class="diff-head">
-            <code>{reveal(file.path)}</code>
+            <code>{revealExactly(file.path)}</code>
             <span class="status">{t(`review.status.${file.status}`)}</span>
             {shown.value && <Revert diff={shown.value} reviewing={reviewing} />}
           </div>
@@ -169,8 +167,8 @@ function FileBox({ file, reviewing }: { file: FileChange; reviewing: Reviewing }
   );
 }
 
-function whyNot(shown: FileDiff | null, gone: boolean): string {
-  if (gone) return t("review.not_shown.gone");
+function whyNot(shown: FileDiff | null, gone: string): string {
+  if (gone) return reveal(gone);
   return shown ? t(`review.not_shown.${shown.problem as "binary" | "large" | "link" | "secret"}`) : t("page.loading");
 }
 
@@ -238,7 +236,7 @@ function Revert({ diff, reviewing }: { diff: FileDiff; reviewing: Reviewing }) {
         {t("review.revert")}
       </button>
       {asking.value && (
-        <Dialog title={t("review.revert_title", { path: reveal(diff.path) })} close={() => (asking.value = false)}>
+        <Dialog title={t("review.revert_title", { path: revealExactly(diff.path) })} close={() => (asking.value = false)}>
           <p>{diff.status === "added" ? t("review.revert_added") : t(`review.revert_${diff.status as "modified" | "deleted"}`, { commit })}</p>
           <div class="row-of-buttons">
             <button type="button" class="danger" onClick={revert}>

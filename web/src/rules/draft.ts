@@ -2,7 +2,7 @@
 import type { NewRule, ProjectRule, Rule } from "../generated/api";
 import type { Ask, Project, Session } from "../feed/model";
 import { fileOf, nearby } from "../text/paths";
-import { reveal } from "../text/reveal";
+import { reveal, revealExactly } from "../text/reveal";
 import { listed } from "../text/times";
 import { t } from "../texts";
 import "../admin/texts";
@@ -74,7 +74,7 @@ export function durationOf(seconds: number): string {
 /** What a rule is about, in words. */
 export function subject(rule: Pick<RuleDraft, "tool" | "commands" | "path" | "server">): string {
   const patterns = patternsOf(rule.commands);
-  const quoted = (text: string) => `\`${reveal(text.trim()).replaceAll("`", "ˋ")}\``;
+  const quoted = (text: string) => `\`${revealExactly(text.trim()).replaceAll("`", "ˋ")}\``;
   const [tool, path, server] = [rule.tool, rule.path, rule.server].map((each) => (each.trim() ? quoted(each) : ""));
   if (patterns.length) return t("admin.rules.what.commands", { patterns: listed(patterns.map(quoted)) });
   if (path) return tool ? t("admin.rules.what.tool_files", { tool, path }) : t("admin.rules.what.files", { path });

@@ -6,12 +6,14 @@ import { Alert } from "../parts/Alert";
 import { Dialog } from "../parts/Dialog";
 import { Select } from "../parts/Form";
 import { Icon } from "../parts/Icons";
-import { sessionOf } from "../store/desk";
+import { removed, sessionOf } from "../store/desk";
 import { explainError, get } from "../store/http";
 import { pathOf } from "../store/place";
 import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
 import { t, textOr } from "../texts";
+import { Narrowing } from "./Narrowing";
+import { NOT_NARROWED, type Narrowed, parametersOf } from "./narrowed";
 import { piecesOf } from "./pieces";
 import type { Wanted } from "./searching";
 
@@ -23,12 +25,24 @@ const PAUSE = 200;
 export function SearchDialog({ wanted, close }: { wanted: Wanted; close: () => void }) {
   const words = useSignal(wanted.words);
   const session = useSignal(wanted.session);
-  const search = useSearch(words.value, session.value);
+  const narrowed = useSignal(NOT_NARROWED);
+  const search = useSearch(words.value, session.value, narrowed.value);
+  const shown = search.found.filter((found) => found.session === null || !removed.value.has(found.session));
   const label = t("page.search.label");
   return (
     <Dialog title={t("page.search.title")} close={close}>
       <div class="search-form">
-        <input type="search" class="search-words" placeholder={label} aria-label={label} value={words.value} onInput={(event) => (words.value = event.currentTarget.value)} autoFocus maxLength={200} />
+        <input
+          type="search"
+          class="search-words"
+          placeholder={label}
+          aria-label={label}
+          value={words.value}
+          onInput={(event) => (words.value = event.currentTarget.value)}
+          onKeyDown={step}
+          autoFocus
+          maxLength={200}
+        />
         {wanted.session !== null && (
           <Select
             aria-label={t("page.search.where")}
@@ -40,17 +54,18 @@ export function SearchDialog({ wanted, close }: { wanted: Wanted; close: () => v
             ]}
           />
         )}
+        <Narrowing narrowed={narrowed} everywhere={session.value === null} />
       </div>
       <p class="unseen" role="status">
-        {search.state === "done" ? t("page.search.count", { count: search.found.length }) : ""}
+        {search.state === "done" ? t("page.search.count", { count: shown.length }) : ""}
       </p>
       <Alert text={search.trouble} />
-      <ol class="found">
-        {search.found.map((found) => (
+      <ol class="found" onKeyDown={step}>
+        {shown.map((found) => (
           <Hit key={found.cursor} found={found} words={search.words} named={session.value === null} close={close} />
         ))}
       </ol>
-      {search.state === "done" && !search.found.length && search.words.trim() && <p class="empty">{t("page.search.nothing")}</p>}
+      {search.state === "done" && !shown.length && search.words.trim() && <p class="empty">{t("page.search.nothing")}</p>}
       {search.state === "searching" && <p class="event">{t("page.search.searching")}</p>}
       {search.state === "done" && search.next !== null && (
         <button type="button" class="more" onClick={search.more}>
@@ -59,6 +74,19 @@ export function SearchDialog({ wanted, close }: { wanted: Wanted; close: () => v
       )}
     </Dialog>
   );
+}
+
+/** The arrows go from the words through the results; Enter in the words opens the newest. */
+function step(event: KeyboardEvent): void {
+  const dialog = (event.currentTarget as Element).closest("dialog");
+  const stops = [...(dialog?.querySelectorAll<HTMLElement>(".search-words, .found a") ?? [])];
+  const at = stops.indexOf(document.activeElement as HTMLElement);
+  const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  const next = by ? stops[at + by] : undefined;
+  if (event.key === "Enter" && at === 0 && !event.isComposing) stops[1]?.click();
+  else if (!next || event.shiftKey || event.altKey) return;
+  else next.focus();
+  event.preventDefault();
 }
 
 function Hit({ found, words, named, close }: { found: Found; words: string; named: boolean; close: () => void }) {
@@ -90,7 +118,7 @@ interface Search {
 const NONE: Search = { state: "idle", words: "", found: [], next: null, trouble: null };
 
 /** Searches when the person stops typing. An answer to older words is ignored. */
-function useSearch(words: string, session: string | null): Search & { more: () => void } {
+function useSearch(words: string, session: string | null, narrowed: Narrowed): Search & { more: () => void } {
   const search = useSignal<Search>(NONE);
   const latest = useRef(0);
   const run = async (before: number | null) => {
@@ -98,7 +126,9 @@ function useSearch(words: string, session: string | null): Search & { more: () =
     const earlier = before === null ? [] : search.peek().found;
     search.value = { ...search.peek(), state: "searching", trouble: null };
     try {
-      const query = new URLSearchParams({ q: words, ...(session && { session }), ...(before !== null && { before: String(before) }) });
+      // In one conversation, where it is and how it is doesn't matter.
+      const only = parametersOf(session ? { ...narrowed, project: "", state: "" } : narrowed, Date.now());
+      const query = new URLSearchParams({ q: words, ...only, ...(session && { session }), ...(before !== null && { before: String(before) }) });
       const page = await get<SearchPage>(`/api/search?${query}`);
       if (turn === latest.current) search.value = { state: "done", words, found: [...earlier, ...page.found], next: page.next, trouble: null };
     } catch (error) {
@@ -113,6 +143,6 @@ function useSearch(words: string, session: string | null): Search & { more: () =
     }
     const timer = setTimeout(() => void run(null), PAUSE);
     return () => clearTimeout(timer);
-  }, [words, session]);
+  }, [words, session, narrowed]);
   return { ...search.value, more: () => void run(search.peek().next) };
 }

@@ -18,5 +18,9 @@ export function openSearch(words = "", everywhere = false): void {
 }
 
 export function Searching({ wanted }: { wanted: Wanted }) {
-  return <Later load={() => import("./SearchDialog")}>{({ SearchDialog }) => <SearchDialog wanted={wanted} close={() => (searching.value = null)} />}</Later>;
+  return (
+    <Later quiet load={() => import("./SearchDialog")}>
+      {({ SearchDialog }) => <SearchDialog wanted={wanted} close={() => (searching.value = null)} />}
+    </Later>
+  );
 }

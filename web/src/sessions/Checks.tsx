@@ -2,7 +2,7 @@
 import type { Setup } from "../generated/api";
 import { Copy } from "../parts/Copy";
 import { Icon } from "../parts/Icons";
-import { reveal } from "../text/reveal";
+import { reveal, revealExactly } from "../text/reveal";
 import { t } from "../texts";
 
 export interface Checking {
@@ -47,7 +47,7 @@ function Remedy({ advice, command }: { advice: string; command: string }) {
       {reveal(advice)}
       {command && (
         <span class="command-line">
-          <code>{reveal(command)}</code> <Copy text={command} label={t("start.check.copy")} />
+          <code>{revealExactly(command)}</code> <Copy text={command} label={t("start.check.copy")} />
         </span>
       )}
     </p>

@@ -3,7 +3,7 @@ import { useSignal, type Signal } from "@preact/signals";
 import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 import type { Directories } from "../generated/api";
 import { explainError, get } from "../store/http";
-import { reveal } from "../text/reveal";
+import { reveal, revealExactly } from "../text/reveal";
 import { t } from "../texts";
 import { Icon } from "../parts/Icons";
 import "./startTexts";
@@ -16,8 +16,8 @@ interface PickerProps {
   /** A project's ID or a directory was chosen; empty while something else is typed. */
   choose: (value: string) => void;
   known: KnownPlaces;
-  /** Whether the hub can list directories there. */
-  here?: boolean;
+  /** The machine, by its ID; empty for the hub's own. */
+  machine?: string;
 }
 
 interface Browsed {
@@ -27,14 +27,14 @@ interface Browsed {
 
 const NOTHING: Browsed = { options: [], note: "" };
 
-export function DirectoryPicker({ label, text, choose, known, here = true }: PickerProps) {
+export function DirectoryPicker({ label, text, choose, known, machine = "" }: PickerProps) {
   const id = useId();
   const open = useSignal(false);
   const active = useSignal(-1);
   const field = useRef<HTMLInputElement>(null);
   // What was chosen is complete: the list shows everything again, not only what fits it.
   const typed = useSignal("");
-  const found = useOptions(open.value, typed.value, known, here);
+  const found = useOptions(open.value, typed.value, known, machine);
   const pick = (option: PlaceOption) => {
     text.value = option.text;
     choose(option.value);
@@ -59,7 +59,7 @@ export function DirectoryPicker({ label, text, choose, known, here = true }: Pic
   return (
     <div class="field directory">
       <label for={`${id}-field`}>
-        {label} <small class="quiet-text">{here ? t("start.place.hint") : t("start.place.elsewhere")}</small>
+        {label} <small class="quiet-text">{t("start.place.hint")}</small>
       </label>
       <input
         id={`${id}-field`}
@@ -94,7 +94,7 @@ function List({ id, label, found, active, pick }: { id: string; label: string; f
           {found.options.map((option, at) => (
             <div key={`${option.value} ${option.detail}`} id={`${id}-${at}`} role="option" tabIndex={-1} aria-selected={at === active.value} onClick={() => pick(option)}>
               <Icon name={option.opens ? "folder" : "clock"} />
-              <span class="mono">{reveal(option.name)}</span>
+              <span class="mono">{revealExactly(option.name)}</span>
               <span class="quiet-text">{reveal(option.detail)}</span>
             </div>
           ))}
@@ -132,9 +132,9 @@ function act(event: KeyboardEvent, { open, active, options, pick, show }: Acts):
   event.stopPropagation();
 }
 
-function useOptions(open: boolean, typed: string, known: KnownPlaces, here: boolean): Browsed {
-  const browses = open && here && isPath(typed);
-  const browsed = useBrowsing(browses ? typed : "", known.home);
+function useOptions(open: boolean, typed: string, known: KnownPlaces, machine: string): Browsed {
+  const browses = open && isPath(typed);
+  const browsed = useBrowsing(browses ? typed : "", known.home, machine);
   return useMemo(() => {
     if (!open) return NOTHING;
     const words = { project: t("start.place.project"), recent: t("start.place.recent"), own: t("start.place.own"), home: t("start.place.home") };
@@ -146,27 +146,27 @@ function useOptions(open: boolean, typed: string, known: KnownPlaces, here: bool
 
 const PAUSE = 60;
 
-function useBrowsing(typed: string, home: string): Browsed {
+function useBrowsing(typed: string, home: string, machine: string): Browsed {
   const found = useSignal<Browsed>(NOTHING);
   useEffect(() => {
     if (!typed) return;
     let stale = false;
     const timer = setTimeout(async () => {
-      const listed = await browse(typed, home);
+      const listed = await browse(typed, home, machine);
       if (!stale) found.value = listed;
     }, PAUSE);
     return () => {
       stale = true;
       clearTimeout(timer);
     };
-  }, [typed, home]);
+  }, [typed, home, machine]);
   return found.value;
 }
 
-async function browse(typed: string, home: string): Promise<Browsed> {
+async function browse(typed: string, home: string, machine: string): Promise<Browsed> {
   const { path, q } = partsOf(typed, home);
   try {
-    const listed = await get<Directories>(`/api/directories?path=${encodeURIComponent(path)}&q=${encodeURIComponent(q)}`);
+    const listed = await get<Directories>(`/api/directories?${new URLSearchParams({ path, q, machine })}`);
     const inside = listed.directories.map(
       ({ name, path: to, is_repository }): PlaceOption => ({ value: to, text: `${to}/`, name, detail: is_repository ? t("start.place.repository") : "", opens: true }),
     );

@@ -1,21 +1,16 @@
-/** Search and other filters for the list of sessions: project, cost, age, order. */
-import { computed, signal } from "@preact/signals";
-import { basename } from "../text/paths";
-import { Field, Select } from "../parts/Form";
+/** Search in the list of sessions, and the way to its other filters. */
+import { signal } from "@preact/signals";
 import { Icon } from "../parts/Icons";
+import { Later } from "../parts/Later";
 import { openSearch } from "../search/searching";
-import { sessions } from "../store/desk";
-import { byName, several } from "../store/machines";
 import { reveal } from "../text/reveal";
-import { dollars } from "../text/times";
 import { t } from "../texts";
-import { COSTS, countSet, HOURS, NO_FILTERS, ORDERS, type Filters, type Order } from "./filters";
+import { countSet, NO_FILTERS, type Filters } from "./filters";
 
 export const filters = signal<Filters>(NO_FILTERS);
 const open = signal(false);
-const directories = computed(() => [...new Set([...sessions.value.values()].map((session) => session.directory))].sort());
 
-const set = (part: Partial<Filters>) => (filters.value = { ...filters.value, ...part });
+export const set = (part: Partial<Filters>) => (filters.value = { ...filters.value, ...part });
 
 export function Filter() {
   const count = countSet(filters.value);
@@ -44,50 +39,11 @@ export function Filter() {
           {t("page.search.everywhere", { words: reveal(filters.value.words.trim()) })}
         </button>
       )}
-      {open.value && <Narrow count={count} />}
-    </div>
-  );
-}
-
-function Narrow({ count }: { count: number }) {
-  const { directory, machine, cost, hours, order } = filters.value;
-  return (
-    <div class="narrow">
-      <Field label={t("page.new_session.project")}>
-        <Select
-          value={directory}
-          change={(value) => set({ directory: value })}
-          options={[["", t("page.sessions.all_projects")], ...directories.value.map((each) => [each, basename(each)] as const)]}
-        />
-      </Field>
-      {several.value && (
-        <Field label={t("page.machine.label")}>
-          <Select value={machine} change={(value) => set({ machine: value })} options={[["", t("page.machine.all")], ...byName.value.map((each) => [each.id, reveal(each.name)] as const)]} />
-        </Field>
-      )}
-      <Field label={t("page.sessions.cost.label")}>
-        <Select value={cost} change={(value) => set({ cost: Number(value) })} options={COSTS.map((each) => [each, costOf(each)])} />
-      </Field>
-      <Field label={t("page.sessions.age.label")}>
-        <Select value={hours} change={(value) => set({ hours: Number(value) })} options={HOURS.map((each) => [each, ageOf(each)])} />
-      </Field>
-      <Field label={t("page.sessions.sort.label")}>
-        <Select value={order} change={(value) => set({ order: value as Order })} options={ORDERS.map((each) => [each, t(`page.sessions.sort.${each}`)])} />
-      </Field>
-      {count > 0 && (
-        <button type="button" class="more" onClick={() => set({ ...NO_FILTERS, words: filters.value.words })}>
-          {t("page.sessions.clear")}
-        </button>
+      {open.value && (
+        <Later quiet load={() => import("./Narrow")}>
+          {({ Narrow }) => <Narrow count={count} />}
+        </Later>
       )}
     </div>
   );
-}
-
-function costOf(least: number): string {
-  return least === 0 ? t("page.sessions.cost.any") : t("page.sessions.cost.at_least", { amount: dollars(least) });
-}
-
-function ageOf(hours: number): string {
-  if (hours === 0) return t("page.sessions.age.any");
-  return hours <= 24 ? t("page.sessions.age.hours", { count: hours }) : t("page.sessions.age.days", { count: hours / 24 });
 }

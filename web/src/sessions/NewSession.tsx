@@ -1,12 +1,13 @@
 /** A new session: where, what to do, in which mode, with which model. */
 import { useSignal, type Signal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { type CompletionSource, useCompletion } from "../chat/completion";
 import { sendsMessage } from "../chat/sending";
 import { PickPictures, Pictures, usePictures, type Attachments } from "../chat/Pictures";
 import type { MachineSummary, ModelChoice, Session, Setup } from "../generated/api";
 import { Alert } from "../parts/Alert";
 import { Dialog } from "../parts/Dialog";
-import { Field, SubmitForm, Select, TextArea, TextField } from "../parts/Form";
+import { Field, SubmitForm, Select, TextField } from "../parts/Form";
 import { projects, sessions } from "../store/desk";
 import { dropDraft, useDraft } from "../store/drafts";
 import { ask, explainError, post } from "../store/http";
@@ -44,14 +45,14 @@ export function NewSessionDialog() {
   const first = useMemo(() => sessions.peek().size === 0, []);
   const [prompt, setPrompt] = useDraft("new.say", "");
   const choices: SessionChoices = { project: useSignal(""), path: useSignal(""), machine: useSignal(""), mode: useSignal(""), model: useSignal("") };
-  const pictures = usePictures();
+  const pictures = usePictures("new.say");
   const checking = useChecking(first);
   const { busy, trouble, start } = useStart(prompt, choices, pictures, checking.found?.home ?? "");
   return (
     <Dialog title={t(first ? "start.first_title" : "start.title")} close={() => (starting.value = false)}>
       <SubmitForm class="stack" submit={start} {...pictures.drop}>
         {first && <Checks checking={checking} />}
-        <PromptField prompt={prompt} setPrompt={setPrompt} pictures={pictures} send={start} />
+        <PromptField prompt={prompt} setPrompt={setPrompt} pictures={pictures} send={start} source={sourceOf(choices, checking.found?.home ?? "")} />
         {first && <Ideas choose={setPrompt} />}
         <PlaceField choices={choices} setup={checking.found} />
         {several.value && <MachineField choices={choices} />}
@@ -99,6 +100,7 @@ function useStart(prompt: string, choices: SessionChoices, pictures: Attachments
       const settings = { mode: mode.value || null, model: model.value.trim() || null, machine: several.value ? machineIn(choices) || null : null };
       const session = await post<Session>("/api/sessions", { say: pictures.withText(prompt), project: where, ...settings, images: pictures.encoded() });
       dropDraft("new.say");
+      pictures.clear();
       starting.value = false;
       go(pathOf({ view: "session", id: session.id }));
     } catch (error) {
@@ -115,26 +117,51 @@ interface PromptProps {
   setPrompt: (text: string) => void;
   pictures: Attachments;
   send: () => void;
+  source: CompletionSource;
 }
 
-function PromptField({ prompt, setPrompt, pictures, send }: PromptProps) {
+function PromptField({ prompt, setPrompt, pictures, send, source }: PromptProps) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const completion = useCompletion(source, field, setPrompt);
   return (
     <>
-      <Field label={t("start.prompt")}>
-        <TextArea
-          rows={4}
-          required={!pictures.any}
-          autofocus
-          value={prompt}
-          placeholder={t("start.prompt_hint")}
-          onPaste={pictures.paste}
-          onKeyDown={(event) => sendsMessage(event) && submitFrom(event, send)}
-          change={setPrompt}
-        />
-      </Field>
+      <div class="prompt">
+        <Field label={t("start.prompt")}>
+          <textarea
+            ref={field}
+            rows={4}
+            required={!pictures.any}
+            autofocus
+            value={prompt}
+            placeholder={t("start.prompt_hint")}
+            onPaste={pictures.paste}
+            onKeyDown={(event) => !completion.press(event) && sendsMessage(event) && submitFrom(event, send)}
+            onInput={(event) => {
+              setPrompt(event.currentTarget.value);
+              completion.typed();
+            }}
+            {...completion.attributes}
+          />
+        </Field>
+        {completion.list}
+      </div>
       <Pictures pictures={pictures} />
     </>
   );
+}
+
+/** What Claude offers there, if that is known from earlier sessions; files only of this hub's machine. */
+function sourceOf(choices: SessionChoices, home: string): CompletionSource {
+  const chosen = projects.value.find((each) => each.id === choices.project.value);
+  const directory = chosen ? chosen.path : wholePath(choices.path.value, home);
+  const place = encodeURIComponent(directory);
+  const machine = several.value ? byName.value.find((each) => each.id === machineIn(choices))?.id : undefined;
+  return { abilities: `${new URLSearchParams({ directory, machine: machine ?? "" })}`, files: directory && isHere(choices) ? `/api/directories/files?path=${place}&q=` : null };
+}
+
+/** Whether it would start on this hub's machine, as far as that is known. */
+function isHere(choices: SessionChoices): boolean {
+  return !several.value || machineIn(choices) === "any" || (byName.value.find((each) => each.id === machineIn(choices))?.here ?? true);
 }
 
 /** With the browser's own check of the fields. */
@@ -161,14 +188,16 @@ function Ideas({ choose }: { choose: (text: string) => void }) {
 /** Known directories come from the page; the hub's own is asked for once. */
 function PlaceField({ choices: { project, path, machine }, setup }: { choices: SessionChoices; setup: Setup | null }) {
   const own = useOwnDirectory(setup?.directory);
+  const chosen = several.value ? byName.value.find((each) => each.id === machine.value && !each.here) : undefined;
+  const elsewhere = chosen?.id ?? "";
   const known: KnownPlaces = useMemo(
     () => ({
       projects: projects.value.map((each) => ({ id: each.id, name: each.name, path: each.path || (each.elsewhere?.[0]?.path ?? "") })),
-      recent: otherDirectories().slice(0, RECENT),
-      own: own.value,
-      home: setup?.home ?? "",
+      recent: otherDirectories(elsewhere).slice(0, RECENT),
+      own: elsewhere ? "" : own.value,
+      home: elsewhere ? "" : (setup?.home ?? ""),
     }),
-    [projects.value, own.value, setup],
+    [projects.value, own.value, setup, elsewhere],
   );
   useEffect(() => {
     if (path.value) return;
@@ -176,8 +205,7 @@ function PlaceField({ choices: { project, path, machine }, setup }: { choices: S
     project.value = first?.id ?? "";
     path.value = (first ? first.path || first.name : undefined) ?? known.recent[0] ?? known.own;
   }, [known]);
-  const elsewhere = several.value && machine.value !== "" && machine.value !== "any" && !byName.value.find((each) => each.id === machine.value)?.here;
-  return <DirectoryPicker label={t("start.place.label")} text={path} choose={(value) => (project.value = value)} known={known} here={!elsewhere} />;
+  return <DirectoryPicker label={t("start.place.label")} text={path} choose={(value) => (project.value = value)} known={known} machine={elsewhere} />;
 }
 
 function MachineField({ choices }: { choices: SessionChoices }) {
@@ -221,9 +249,11 @@ function machineIn(choices: SessionChoices): string {
   return online.find((each) => each.here)?.id ?? (any ? "any" : ((online[0] ?? found[0])?.id ?? ""));
 }
 
-function ModeAndModel({ choices: { mode, model, path } }: { choices: SessionChoices }) {
+function ModeAndModel({ choices }: { choices: SessionChoices }) {
+  const { mode, model, path } = choices;
   const own = useSignal(false);
-  const offered = abilitiesOf(`directory=${encodeURIComponent(path.value)}`).value?.models ?? [];
+  const machine = several.value ? byName.value.find((each) => each.id === machineIn(choices)) : undefined;
+  const offered = abilitiesOf(`${new URLSearchParams({ directory: path.value, machine: machine?.id ?? "" })}`).value?.models ?? [];
   const detail = own.value ? null : offered.find((each) => each.value === model.value)?.description;
   return (
     <>

@@ -8,6 +8,11 @@ import { get, Refused } from "./http";
 import { useLanguage } from "./language";
 import { machines, readMachines, takeMachineItem } from "./machines";
 
+export interface RemovedSession {
+  readonly title: string;
+  readonly by: Actor | null;
+}
+
 export type Standing = "loading" | "out" | "in";
 
 /** Whether the hub knows who we are. */
@@ -18,6 +23,8 @@ export const known = signal<KnownAsks>(NO_ASKS);
 export const projects = signal<readonly Project[]>([]);
 /** The last activity of each session, in one line. */
 export const lastLines = signal<ReadonlyMap<string, string>>(new Map());
+/** The sessions that were removed while this page was open: what they were called, and who did it, if that is known. */
+export const removed = signal<ReadonlyMap<string, RemovedSession>>(new Map());
 /** Whether a snapshot is here: before that, nothing may be shown as empty. */
 export const ready = signal(false);
 /** Asks that people settled while this page was open, newest first. */
@@ -108,10 +115,13 @@ export async function readSnapshot(): Promise<number> {
     standing.value = "in";
     projects.value = places.projects;
     machines.value = new Map(computers.map((machine) => [machine.id, machine]));
+    const before = sessions.value;
     sessions.value = new Map(listed.sessions.map((session) => [session.id, session]));
+    for (const [id, { title }] of before) if (!sessions.value.has(id)) noteRemoved(id, title, null);
     lastLines.value = new Map(listed.sessions.map((session) => [session.id, session.last_line]));
     // What is settled stays settled, and in its conversation; what is open is what the hub says.
-    let asks: KnownAsks = { ...known.value, asks: new Map([...known.value.asks].filter(([, ask]) => ask.settlement)) };
+    const isKept = (ask: Ask) => ask.settlement !== null && !(ask.session !== null && removed.value.has(ask.session));
+    let asks: KnownAsks = { ...known.value, asks: new Map([...known.value.asks].filter(([, ask]) => isKept(ask))) };
     for (const ask of [...missed.asks, ...inbox.asks]) asks = learnAsk(asks, ask);
     known.value = asks;
     ready.value = true;
@@ -154,12 +164,13 @@ export function takeItems(items: readonly Item[]): void {
   const strangers = new Set<string>();
   batch(() => {
     for (const item of items) {
+      if (item.type === "session.removed" && item.session !== null) noteRemoved(item.session, sessions.value.get(item.session)?.title ?? "", item.by);
       sessions.value = changeSessions(sessions.value, item);
       if (item.type === "ask.settled") noteSettled(item.ask, item.settlement);
       known.value = changeAsks(known.value, item);
       takeMachineItem(item);
       noteLine(item);
-      if (item.session !== null && !sessions.value.has(item.session)) strangers.add(item.session);
+      if (item.session !== null && !sessions.value.has(item.session) && !removed.value.has(item.session)) strangers.add(item.session);
     }
   });
   for (const id of strangers) void meet(id);
@@ -176,6 +187,7 @@ export function takeHistory(items: readonly Item[]): void {
 export async function meet(id: string): Promise<void> {
   try {
     const session = await get<Session>(`/api/sessions/${encodeURIComponent(id)}`);
+    if (removed.value.has(id)) return;
     sessions.value = new Map(sessions.value).set(session.id, session);
   } catch (error) {
     if (!(error instanceof Refused) || error.status >= 500) setTimeout(() => void meet(id), 2000);
@@ -186,6 +198,13 @@ export async function meet(id: string): Promise<void> {
 export function takeAsk(ask: Ask): void {
   if (ask.settlement) noteSettled(ask.id, ask.settlement);
   known.value = learnAsk(known.value, ask);
+}
+
+function noteRemoved(id: string, title: string, by: Actor | null): void {
+  removed.value = new Map(removed.value).set(id, { title, by });
+  const gone = new Set([...known.value.asks.values()].filter((ask) => ask.session === id).map((ask) => ask.id));
+  justSettled.value = justSettled.value.filter((ask) => !gone.has(ask));
+  lastLines.value = new Map([...lastLines.value].filter(([session]) => session !== id));
 }
 
 function noteSettled(ask: string, settlement: Settlement): void {

@@ -3,7 +3,7 @@ import { signal, type Signal } from "@preact/signals";
 import type { Items } from "../generated/api";
 import type { Item, ItemOf, Preview } from "../feed/model";
 import { Timeline, type TimelineEntry } from "../feed/timeline";
-import { takeHistory } from "./desk";
+import { removed, takeHistory } from "./desk";
 import { get } from "./http";
 
 /** How much is loaded at once: enough for a screen, then no more than can be drawn between a few frames. */
@@ -135,6 +135,7 @@ function remember(talk: Talk, before: number | null): void {
 export function followTimelines(items: readonly Item[]): void {
   const touched = new Set<Talk>();
   for (const item of items) {
+    if (item.type === "session.removed" && item.session !== null) talks.delete(item.session);
     const talk = item.session === null ? undefined : talks.get(item.session);
     if (!talk) continue;
     if (talk.state.value !== "loaded") talk.early.push(item);
@@ -150,7 +151,10 @@ export function followTimelines(items: readonly Item[]): void {
 
 /** The feed position was lost: what is loaded may have a gap, and is loaded again. */
 export function forgetTimelines(): void {
-  for (const [session, talk] of talks) void load(session, talk);
+  for (const [session, talk] of talks) {
+    if (removed.value.has(session)) talks.delete(session);
+    else void load(session, talk);
+  }
 }
 
 export function showPreview(preview: Preview): void {

@@ -1,38 +1,13 @@
 /** Untrusted Markdown as harmless HTML: no raw HTML, no images, links that show where they go. */
-import DOMPurify from "dompurify";
+import { signal } from "@preact/signals";
 import { Marked, type Token, type Tokens } from "marked";
-import { isProse } from "./plain";
-import { revealLetters, revealTurns } from "./reveal";
+import { isProse, LINKED } from "./plain";
+import { belongs, revealLetters, revealProse } from "./reveal";
 
-const TAGS = [
-  "p",
-  "br",
-  "hr",
-  "em",
-  "strong",
-  "del",
-  "code",
-  "pre",
-  "a",
-  "ul",
-  "ol",
-  "li",
-  "blockquote",
-  "h1",
-  "h2",
-  "h3",
-  "h4",
-  "h5",
-  "h6",
-  "table",
-  "thead",
-  "tbody",
-  "tr",
-  "th",
-  "td",
-  "span",
-  "input",
-];
+/** Cleans HTML that isn't known to be harmless. Loaded when there is some, which is rare. */
+const sanitizer = signal<((html: string) => string) | null>(null);
+let loading: Promise<void> | undefined;
+
 const SAFE = /^(https?:|mailto:)/i;
 
 const marked = new Marked({
@@ -44,57 +19,45 @@ const marked = new Marked({
     link(token) {
       return link(token, this.parser.parseInline(token.tokens));
     },
+    // Inside of a list; the other ones are drawn as code.
+    code: ({ text }) => `<pre><code>${escaped(text)}\n</code></pre>`,
     checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
   },
 });
 
 /** The blocks of a text. Unchanged ones are the same strings as before. */
 export function blocksOf(text: string): Token[] {
-  return marked.lexer(revealTurns(text)).filter((token) => token.type !== "space");
+  return marked.lexer(revealProse(text)).filter((token) => token.type !== "space");
 }
 
-/** The first Markdown parse is the slowest, so it runs while nothing else waits. */
-export function warmUp(): void {
-  for (const token of blocksOf("# a\n\nb *c* **d** `e` [f](https://g.h)\n\n- i\n\n> j\n\n| k |\n|---|\n| l |\n\n```\nm\n```")) htmlOf(token, false);
-}
-
-/** One block as HTML that may be put into the page. `strict` is for evidence: every hidden character shows. */
+/** One block as HTML that may be put into the page. `strict` is for evidence: unusual blanks show, too. */
 export function htmlOf(token: Token, strict: boolean): string {
   const made = marked.parser([token]);
-  const html = isProse(made) ? made : sanitize(made);
+  const html = isProse(made) ? made : sanitize(made, token.raw);
   // Again, since an entity (`&#x202e;`) becomes a character only now.
-  return strict ? revealLetters(html) : revealTurns(html);
+  return strict ? revealLetters(html, belongs) : revealProse(html);
 }
 
-function sanitize(html: string): string {
-  return DOMPurify.sanitize(html, {
-    ALLOWED_TAGS: TAGS,
-    ALLOWED_ATTR: ["href", "class", "start", "align"],
-    ALLOWED_URI_REGEXP: SAFE,
-    ALLOW_DATA_ATTR: false,
-    ALLOW_ARIA_ATTR: false,
-  });
+/** Until the sanitizer is here, and without it, the block is shown as it was written. */
+function sanitize(html: string, written: string): string {
+  if (sanitizer.value) return sanitizer.value(html);
+  loading ??= import("./sanitizer").then(
+    (part) => void (sanitizer.value = part.sanitize),
+    () => void (loading = undefined),
+  );
+  return `<p>${escaped(written)}</p>`;
 }
 
 export function isCode(token: Token): token is Tokens.Code {
   return token.type === "code";
 }
 
-DOMPurify.addHook("afterSanitizeAttributes", (node) => {
-  if (node.tagName === "A") {
-    node.setAttribute("target", "_blank");
-    node.setAttribute("rel", "noopener noreferrer nofollow");
-  }
-  const wanted = node.getAttribute("class");
-  if (wanted !== null && !/^(picture|where)$/.test(wanted)) node.removeAttribute("class");
-});
-
 function link(token: Tokens.Link, inside: string): string {
   if (!SAFE.test(token.href)) return `${inside} <span class="where">${escaped(token.href)}</span>`;
   const plain = token.text.trim();
   const same = plain === token.href || `mailto:${plain}` === token.href;
   const where = same ? "" : ` <span class="where">${escaped(shorten(token.href))}</span>`;
-  return `<a href="${escaped(token.href)}">${inside}</a>${where}`;
+  return `<a href="${escaped(token.href)}" ${LINKED}>${inside}</a>${where}`;
 }
 
 /** Host first and complete: the part of a URL that says who is behind it. */

@@ -1,9 +1,9 @@
 /** How paths are shown. Pure. */
 import type { ToolTraits } from "../feed/model";
-import { reveal } from "./reveal";
+import { revealExactly } from "./reveal";
 
 export function basename(path: string): string {
-  return reveal(path.split("/").filter(Boolean).at(-1) ?? path);
+  return revealExactly(path.split("/").filter(Boolean).at(-1) ?? path);
 }
 
 /** A path relative to the session's directory. */

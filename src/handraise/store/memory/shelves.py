@@ -8,10 +8,11 @@ from typing import Self, TypeVar, assert_never
 from msgspec import Struct, field, json, structs
 from msgspec.structs import replace
 
+from handraise.model.actors import Actor
 from handraise.model.asks import Answered, Ask, Expired, Settlement
 from handraise.model.audit import Entry
 from handraise.model.instructions import Instruction
-from handraise.model.items import AskDelivered, AskHeld, Content, Item, SaidTaken, SaidWithdrawn
+from handraise.model.items import AskDelivered, AskHeld, Content, Item, SaidTaken, SaidWithdrawn, SessionRemoved
 from handraise.model.machines import LEASE, Machine
 from handraise.model.projects import Project, places_of
 from handraise.model.rules import Rule
@@ -119,8 +120,8 @@ class Shelves(Struct):
                 self._advance(checkpoint)
             case PublishItems(session, at, content):
                 self._publish(session, at, content)
-            case RemoveSession(session_id):
-                return self._remove_session(session_id)
+            case RemoveSession(session_id, at, by):
+                return self._remove_session(session_id, at, by)
             case OpenAsk(ask):
                 return self._open(ask)
             case SettleAsk(ask, settlement, rules):
@@ -364,7 +365,7 @@ class Shelves(Struct):
         self._publish(None, at, contents.machine_changed(stored, forgotten=True))
         return True
 
-    def _remove_session(self, session: str) -> bool:
+    def _remove_session(self, session: str, at: datetime, by: Actor) -> bool:
         stored = self.sessions.get(session)
         asks = [each for each in self.asks.values() if each.session == session]
         if stored is None or stored.phase != "ended" or any(each.state == "open" for each in asks):
@@ -376,6 +377,7 @@ class Shelves(Struct):
         self.says = {name: say for name, say in self.says.items() if say.session != session}
         self.asks = {name: ask for name, ask in self.asks.items() if ask.session != session}
         self.instructions = {name: each for name, each in self.instructions.items() if each.session != session}
+        self._publish(session, at, SessionRemoved(by))
         return True
 
     def _remove_project(self, project: str) -> bool:

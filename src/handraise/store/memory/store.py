@@ -25,10 +25,13 @@ from handraise.store.changes import Applied, Change, changes_rules
 from handraise.store.interface import (
     AskListener,
     Listener,
+    LookupServer,
     PreviewListener,
     RuleListener,
     StoreClosed,
+    StoreError,
     StoreFenced,
+    Unanswered,
 )
 from handraise.store.memory.shelves import Shelves, is_undelivered, seen_from
 from handraise.store.surrogates import mended
@@ -46,6 +49,8 @@ class Listeners(Struct, eq=False):
     previews: list[PreviewListener] = field(default_factory=list)
     wanted: frozenset[str] = frozenset()
     """The sessions whose previews it wants."""
+    serves: Callable[[str], LookupServer | None] = lambda _machine: None
+    """What answers lookups for a machine, if this store has it."""
 
 
 class MemoryDatabase:
@@ -100,6 +105,22 @@ class MemoryStore:
 
     def want_previews(self, sessions: Collection[str]) -> None:
         self._own.wanted = frozenset(sessions)
+
+    async def look_up(self, machine: str, question: bytes, seconds: float) -> bytes:
+        there = self._contents().machines.get(machine)
+        if not self.shared or there is None or there.away_since is not None:
+            raise Unanswered("away")
+        serving = next((serve for other in self._others() if (serve := other.serves(machine)) is not None), None)
+        if serving is None:
+            raise Unanswered("silent")
+        try:
+            async with asyncio.timeout(seconds):
+                return await serving(question)
+        except Exception as error:  # as over a real database: nobody says what went wrong there
+            raise Unanswered("silent") from error
+
+    def serve_lookups(self, serve: LookupServer) -> None:
+        self._own.serves = lambda machine: serve if self._has(machine) else None
 
     async def claim(self, machine: Machine) -> Machine:
         claimed = await self._commit(lambda shelves: shelves.claim(machine))
@@ -164,6 +185,12 @@ class MemoryStore:
 
     def _is_fenced(self) -> bool:
         return self._epoch is not None and self._contents().machines[self.machine].epoch != self._epoch
+
+    def _has(self, machine: str) -> bool:
+        try:
+            return machine == self.machine and not self._is_fenced()
+        except StoreError:
+            return False
 
     def _check_epoch(self) -> None:
         if self._is_fenced():

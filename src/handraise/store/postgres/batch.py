@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from handraise.model.asks import Answered, Ask, Settlement
 from handraise.model.audit import Entry
-from handraise.model.items import AskDelivered, AskHeld, Content, Item, SaidTaken, SaidWithdrawn
+from handraise.model.items import AskDelivered, AskHeld, Content, Item, SaidTaken, SaidWithdrawn, SessionRemoved
 from handraise.model.machines import Machine
 from handraise.model.projects import Project, places_of
 from handraise.model.rules import Rule
@@ -165,8 +165,9 @@ class PostgresBatch:
             case SaveSession(session):
                 self._sessions[session.id] = _storable(session_row(session))
                 return True
-            case RemoveSession(session_id):
-                return await self._remove_session(session_id)
+            case RemoveSession(session_id, at, by):
+                gone = await self._remove_session(session_id)
+                return gone and await self._publish(session_id, at, SessionRemoved(by))
             case OpenAsk(ask):
                 return await self._open(ask)
             case SettleAsk(ask, settlement, rules):

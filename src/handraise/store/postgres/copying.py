@@ -18,7 +18,7 @@ from handraise.store.postgres.plain_text import original, storable
 from handraise.texts import t
 
 _NAME = "handraise copy"
-_OWN = ("migrations", "writers", "feed", "leases", "watched", "previews")
+_OWN = ("migrations", "writers", "feed", "leases", "watched", "previews", "lookups", "lookup_pieces")
 """Tables that describe this database or hold for moments, and not what is in it."""
 _PAGE = 40
 _COLUMNS = """

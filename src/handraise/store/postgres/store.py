@@ -23,6 +23,7 @@ from handraise.store.changes import Applied, Change
 from handraise.store.interface import (
     AskListener,
     Listener,
+    LookupServer,
     PreviewListener,
     RuleListener,
     StoreAway,
@@ -33,6 +34,7 @@ from handraise.store.postgres.connecting import CONNECT_SECONDS, Connecting, Con
 from handraise.store.postgres.database import prepare
 from handraise.store.postgres.errors import explain
 from handraise.store.postgres.hints import Hearing, HintListener
+from handraise.store.postgres.lookups import LookupExchange
 from handraise.store.postgres.pool import ConnectionPool
 from handraise.store.postgres.previews import PreviewExchange, channel_of
 from handraise.store.postgres.reader import PostgresReader
@@ -96,6 +98,13 @@ class PostgresStore:
         self._previews = PreviewExchange(
             self._identity, self._pool.use, lambda: self._hints.hearing == "yes", self._show
         )
+        self._lookups = LookupExchange(
+            self._identity,
+            self.machine,
+            self._pool.use,
+            lambda: self._hints.hearing == "yes",
+            lambda: self._writer.epoch,
+        )
         try:
             await self._tail.begin()
         except BaseException:
@@ -103,7 +112,7 @@ class PostgresStore:
             raise
         self._open = True
         self._writing = asyncio.create_task(self._writer.run())
-        parts = (self._tail.run(), self._hints.run(), self._previews.run())
+        parts = (self._tail.run(), self._hints.run(), self._previews.run(), self._lookups.run())
         self._tasks = [self._writing, *(asyncio.create_task(part) for part in parts)]
         for task in self._tasks:
             task.add_done_callback(self._report_bug)
@@ -142,6 +151,15 @@ class PostgresStore:
     def want_previews(self, sessions: Collection[str]) -> None:
         if self._open:
             self._previews.want(sessions)
+
+    async def look_up(self, machine: str, question: bytes, seconds: float) -> bytes:
+        self._check_open()
+        self._check_there()
+        return await self._lookups.ask(machine, question, seconds)
+
+    def serve_lookups(self, serve: LookupServer) -> None:
+        if self._open:
+            self._lookups.serve = serve
 
     async def claim(self, machine: Machine) -> Machine:
         claimed: Machine = await self._order(perform=lambda batch: batch.claim(machine), fenced=False)
@@ -327,6 +345,7 @@ class PostgresStore:
                 case "":
                     self._tail.poll()
                     self._previews.hear_watchers()
+                    self._lookups.hear_lookups("")
                 case "c":
                     newest, rules, writer = words.split()
                     if writer != self._identity:
@@ -336,6 +355,10 @@ class PostgresStore:
                     self._previews.hear_watchers()
                 case "p" if words != self._identity:
                     self._previews.hear_previews()
+                case "l":
+                    self._lookups.hear_lookups(words)
+                case "a":
+                    self._lookups.hear_pieces(words)
         except ValueError:
             pass  # anyone who may connect to the database may say anything here
 

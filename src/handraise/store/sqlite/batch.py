@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from handraise.model.asks import Answered, Ask, Settlement
 from handraise.model.audit import Entry
-from handraise.model.items import AskDelivered, AskHeld, Content, Item, SaidTaken, SaidWithdrawn
+from handraise.model.items import AskDelivered, AskHeld, Content, Item, SaidTaken, SaidWithdrawn, SessionRemoved
 from handraise.model.machines import Machine
 from handraise.model.projects import Project, places_of
 from handraise.model.rules import Rule
@@ -119,8 +119,8 @@ class Batch:
                 return self._advance(checkpoint)
             case SaveSession(session):
                 return self._changed("save_session", session_row(session))
-            case RemoveSession(session_id):
-                return self._remove_session(session_id)
+            case RemoveSession(session_id, at, by):
+                return self._remove_session(session_id) and self._publish(session_id, at, SessionRemoved(by))
             case OpenAsk(ask):
                 return self._open(ask)
             case SettleAsk(ask, settlement, rules):

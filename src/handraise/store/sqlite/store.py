@@ -25,7 +25,15 @@ from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
 from handraise.store.changes import Applied, Change, SaveMachine
-from handraise.store.interface import AskListener, Listener, PreviewListener, RuleListener, StoreClosed
+from handraise.store.interface import (
+    AskListener,
+    Listener,
+    LookupServer,
+    PreviewListener,
+    RuleListener,
+    StoreClosed,
+    Unanswered,
+)
 from handraise.store.sqlite.database import explain, open_for_reading, open_for_writing
 from handraise.store.sqlite.reader import Reader
 from handraise.store.sqlite.writer import Outcome, QueuedBatch, Writer
@@ -87,6 +95,12 @@ class SqliteStore:
         pass
 
     def want_previews(self, sessions: Collection[str]) -> None:
+        pass
+
+    async def look_up(self, machine: str, question: bytes, seconds: float) -> bytes:  # noqa: ARG002 - nobody is there
+        raise Unanswered("away")
+
+    def serve_lookups(self, serve: LookupServer) -> None:
         pass
 
     async def claim(self, machine: Machine) -> Machine:

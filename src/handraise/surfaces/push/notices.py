@@ -27,7 +27,7 @@ from handraise.model.asks import (
     was_completed,
 )
 from handraise.model.intent import Weight
-from handraise.model.names import has_hidden, reveal
+from handraise.model.names import has_hidden_exactly, reveal, reveal_exactly
 from handraise.model.tools import tool_named
 from handraise.model.trust import Trust
 from handraise.present.choices import OPTION, CardChoice, choices
@@ -269,7 +269,7 @@ def _permission(body: Permission) -> Glance:
     if dangers:
         # Nobody should allow it at a glance.
         warned = "".join(f"⚠ {without_marks(each)}\n" for each in dangers)
-        return Glance(reveal(warned + outside + tool.subject_of(body.input)).rstrip(), whole=False)
+        return Glance(reveal_exactly(warned + outside + tool.subject_of(body.input)).rstrip(), whole=False)
     if tool.change:
         text = outside + (body.diff or "").rstrip()
         return Glance(reveal(text), bool(body.diff) and not body.diff_note and _is_whole(text))
@@ -278,7 +278,7 @@ def _permission(body: Permission) -> Glance:
     else:
         # Anything else is shown as it was sent.
         text = outside + json.encode(body.input).decode()
-    return Glance(reveal(text), _is_whole(text))
+    return Glance(reveal_exactly(text), _is_whole(text))
 
 
 def _options(body: Question) -> Glance:
@@ -292,7 +292,7 @@ def _options(body: Question) -> Glance:
 
 
 def _is_whole(text: str) -> bool:
-    return bool(text) and is_shown_whole(text) and not has_hidden(text)
+    return bool(text) and is_shown_whole(text) and not has_hidden_exactly(text)
 
 
 def _width(text: str) -> int:

@@ -4,7 +4,7 @@ import os
 import stat
 from collections.abc import Iterable
 
-from handraise.model.names import reveal
+from handraise.model.names import reveal_exactly
 from handraise.surfaces.telegram.final import PICTURES, AnswerFile
 
 LARGEST_PHOTO = 10_000_000
@@ -45,4 +45,4 @@ def _contents(root: str, file: int, name: str) -> AnswerFile | None:
     if len(data) > LARGEST_FILE:
         return None
     photo = name.lower().endswith(PICTURES[:-1]) and len(data) <= LARGEST_PHOTO
-    return AnswerFile(reveal(name), data, photo)
+    return AnswerFile(reveal_exactly(name), data, photo)

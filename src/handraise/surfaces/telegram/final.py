@@ -137,7 +137,7 @@ def _of_denial(outcome: CallDenied, title: str) -> FinalAnswer:
     head = bold(clipped(one_line(title), _TITLE))
     reason = Formatted(t("telegram.session.denied_call", reason=one_line(denied.reason)))
     if outcome.input is not None:
-        shown = [shown_evidence(each) for each in evidence_of_call(denied.tool, outcome.input)]
+        shown = [shown_evidence(each) for each in evidence_of_call(denied.tool, outcome.input, denied.dangers)]
         name = bold(one_line(denied.tool))
         whole = join("\n\n", (join("\n", (head, reason)), name, *shown, t("telegram.session.allow_hint")))
         if whole.units <= LONGEST:

@@ -37,8 +37,6 @@ _LONGEST_NAME = 300
 _LANGUAGE = re.compile(r"[\w+#.-]{1,40}")
 _RULE = "———"
 _BULLET = "• "
-# They join emoji, and shape letters in some scripts: left out of prose, where nothing is approved.
-_JOINERS = re.compile("[\u200c\u200d\ufe00-\ufe0f]")
 _SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
 
 
@@ -56,7 +54,7 @@ def from_markdown(text: str) -> Formatted:
 
 
 def _shown(text: str) -> str:
-    return reveal(_SPACES.sub(" ", _JOINERS.sub("", text)))
+    return reveal(_SPACES.sub(" ", text))
 
 
 def _blocks(nodes: Iterable[SyntaxTreeNode]) -> Iterator[Formatted]:

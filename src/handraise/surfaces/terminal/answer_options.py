@@ -6,7 +6,7 @@ import shlex
 from typing import Any, assert_never
 
 from handraise.model.asks import Ask, Body, Form, Permission, Plan, Prompt, Question
-from handraise.model.names import has_hidden
+from handraise.model.names import has_hidden_exactly
 from handraise.model.trust import Trust
 from handraise.present.harmless import one_line
 from handraise.texts import t
@@ -40,7 +40,7 @@ def label_word(label: str, number: int, several: bool) -> str:
 
 def shell_word(text: str) -> str:
     """Quoted for a shell. Hidden characters are written as bytes, which bash, zsh and ksh read back."""
-    if text.isprintable() and not has_hidden(text):
+    if text.isprintable() and not has_hidden_exactly(text):
         return shlex.quote(text)
     letters = (
         letter if letter.isascii() and letter.isprintable() and letter not in "'\\" else _escaped(letter)

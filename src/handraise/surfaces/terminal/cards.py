@@ -16,7 +16,7 @@ from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.model.trust import Trust
 from handraise.present.evidence import Evidence, as_json
 from handraise.present.flows import PermissionFlow
-from handraise.present.harmless import evidence, one_line
+from handraise.present.harmless import apart, evidence, one_line
 from handraise.present.headlines import clipped
 from handraise.present.states import waiting
 from handraise.present.steps import Row, Step
@@ -217,8 +217,8 @@ def _head(dialogue: Dialogue, frame: CardFrame, width: int) -> list[Line]:
     """What it is, who asks and how long it has waited; on two rows if one is too narrow."""
     step = dialogue.step
     count = f" {step.place}" if step.place else ""
-    left = line(("class:accent bold", f"✋ {step.header or _kind(dialogue.ask)}"), ("class:dim", count))
-    who = [each for each in (one_line(frame.title), _agent(dialogue.ask), frame.place) if each]
+    left = line(("class:accent bold", f"✋ {apart(step.header) or _kind(dialogue.ask)}"), ("class:dim", count))
+    who = [each for each in (apart(one_line(frame.title)), _agent(dialogue.ask), frame.place) if each]
     waits = waiting(dialogue.ask, frame.now)
     rows = [BETWEEN.join([*who, waits])]
     if width_of(left) + 1 + width_of(rows[0]) > width:

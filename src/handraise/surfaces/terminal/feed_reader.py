@@ -11,10 +11,14 @@ from datetime import datetime
 import msgspec
 
 from handraise.desk.interface import CutOff, Desk, DeskError, Follower, LostPlace, NotFound, Unreached
-from handraise.model.asks import Ask, Settlement
+from handraise.model.actors import is_me
+from handraise.model.answers import Allow, Deny
+from handraise.model.asks import Answered, Ask, Expired, Permission, Settlement
 from handraise.model.items import AskOpened, AskSettled, Item, MachineChanged, Preview
 from handraise.model.sessions import Session
+from handraise.present.actions import size_of_change
 from handraise.present.harmless import one_line
+from handraise.present.outcomes import of_settlement
 from handraise.surfaces.terminal.dialogue import Dialogue
 from handraise.surfaces.terminal.lines import Line, line, wrap
 from handraise.surfaces.terminal.terminal_io import TerminalIO
@@ -195,14 +199,30 @@ class FeedReader:
         self._folded[ask.id] = settlement
         width, _ = self._io.size
         text = settled_line(ask, settlement, self._desk.person, self._view.directory_of(ask))
-        mark = "✓" if ask.state == "answered" else "–"
-        lines = wrap(line(("class:accent", f"{mark} "), text), width, 2)
+        lines = wrap(line(("class:accent", f"{_mark(settlement)} "), text), width, 2)
+        if isinstance(ask.body, Permission):
+            lines = self._beside_action(ask, ask.body, settlement, lines)
         unsent = gone.unsent if gone is not None and not gone.sending else ""
         if unsent and self._view.speaks:
             self._io.keep(unsent)
             lines += wrap(line(("class:warning", t("terminal.feed.unsent"))), width, 2)
         elif unsent:
             lines += unsent_text(unsent, width)
+        return lines
+
+    def _beside_action(self, ask: Ask, body: Permission, settlement: Settlement, lines: list[Line]) -> list[Line]:
+        """The lines about a permission, unless its action says the same: an action and its outcome are one line."""
+        action, timeline = ask.origin.tool_use, self._view.timeline
+        match settlement:
+            case Answered(answer=Allow(input=changed), by=by) if self._io.live:
+                outcome = of_settlement(ask, settlement, self._view.directory_of(ask))
+                brief = outcome.yours_brief if is_me(by, self._desk.person) else outcome.brief
+                size = size_of_change(body.tool, body.input, body.diff) if body.diff and changed is None else ""
+                return [] if timeline.allow(action, brief, lines, size) else lines
+            case Answered(answer=Deny()) | Expired(late=None):
+                timeline.refuse(action)
+            case _:
+                pass
         return lines
 
     def _connect(self) -> None:
@@ -221,3 +241,13 @@ class FeedReader:
     def _tell(self, style: str, text: str) -> None:
         width, _ = self._io.size
         self._io.show(wrap(line((style, text)), width, 2))
+
+
+def _mark(settlement: Settlement) -> str:
+    match settlement:
+        case Answered(answer=Deny()):
+            return "✗"
+        case Answered():
+            return "✓"
+        case _:
+            return "–"

@@ -10,11 +10,14 @@ import sys
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from handraise.model.asks import Ask
 from handraise.model.items import Item
 from handraise.present.harmless import one_line, seal
 from handraise.present.headlines import clipped
 from handraise.surfaces.terminal import cards
+from handraise.surfaces.terminal.announcing import TOGETHER, Announcements, Announcer
 from handraise.surfaces.terminal.cards import CardFrame
 from handraise.surfaces.terminal.dialogue import Dialogue, named
 from handraise.surfaces.terminal.editor import Editor
@@ -97,8 +100,11 @@ def standing(view: ViewState) -> str:
 class Plain:
     """See `TerminalIO`. Entered by `run`. Lines are read from the `keyboard`, a file descriptor of the terminal."""
 
-    def __init__(self, clock: Callable[[], datetime], keyboard: int) -> None:
+    def __init__(self, clock: Callable[[], datetime], keyboard: int, wanted: Announcements | None = None) -> None:
         self._clock = clock
+        # The title is for people who look at it.
+        self._announcer = Announcer(replace(wanted or Announcements(), title=False), self._write)
+        self._notice: asyncio.TimerHandle | None = None
         self._keyboard = keyboard
         self._editor = Editor(keyboard)
         self._stay: TerminalSession | None = None
@@ -108,6 +114,10 @@ class Plain:
         self._taking = False
         self._held: list[str] = []
         self._gathering: asyncio.TimerHandle | None = None
+
+    @property
+    def live(self) -> bool:
+        return False
 
     @property
     def size(self) -> tuple[int, int]:
@@ -147,8 +157,9 @@ class Plain:
             asyncio.get_running_loop().call_later(wait, self._tell_how, stands, how(current))
 
     def call(self, _ask: Ask) -> None:
-        sys.stdout.write("\a")
-        sys.stdout.flush()
+        self._write("\a")
+        if self._notice is None and self._stay is not None and self._stay.view.looked:
+            self._notice = asyncio.get_running_loop().call_later(TOGETHER, self._notify)
 
     def keep(self, text: str) -> None:
         self._print(t("terminal.plain.not_sent"))
@@ -176,11 +187,18 @@ class Plain:
             await self._editor.close()
         finally:
             loop.remove_reader(self._keyboard)
+            if self._notice is not None:
+                self._notice.cancel()
 
     def interrupt(self) -> None:
         # Keys pressed in an editor belong to the editor.
         if self._stay is not None and not self._editor.is_open:
             self._stay.stop()
+
+    def _notify(self) -> None:
+        self._notice = None
+        if self._stay is not None and not self._editor.is_open:
+            self._announcer.notify(len(self._stay.view.stack.waiting))
 
     def _read(self) -> None:
         try:
@@ -258,5 +276,8 @@ class Plain:
         if self._editor.is_open:
             self._held.append(text)
             return
-        sys.stdout.write(f"{seal(text)}\n")
+        self._write(f"{seal(text)}\n")
+
+    def _write(self, text: str) -> None:
+        sys.stdout.write(text)
         sys.stdout.flush()

@@ -18,17 +18,19 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
-from prompt_toolkit.output import ColorDepth, create_output
+from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.shortcuts import print_formatted_text
 
 from handraise.model.asks import Ask
 from handraise.model.items import Item
 from handraise.present.harmless import seal
-from handraise.surfaces.terminal import live, rendering, windows
+from handraise.surfaces.terminal import live, reflow, rendering, windows
+from handraise.surfaces.terminal.announcing import TOGETHER, Announcements, Announcer, title_of
 from handraise.surfaces.terminal.editor import Editor
 from handraise.surfaces.terminal.hand import Whose
 from handraise.surfaces.terminal.keyboard import NAMED, is_together, keyboard
 from handraise.surfaces.terminal.lines import Line
+from handraise.surfaces.terminal.renderer import ResizedRenderer, terminal_output
 from handraise.surfaces.terminal.session import TerminalSession
 from handraise.surfaces.terminal.view import CardStack
 
@@ -44,7 +46,7 @@ _BEGIN_PICTURE, _END_PICTURE = "\x1b[?2026h", "\x1b[?2026l"
 class Screen:
     """See `TerminalIO`. Entered by `run`."""
 
-    def __init__(self, clock: Callable[[], datetime]) -> None:
+    def __init__(self, clock: Callable[[], datetime], wanted: Announcements | None = None) -> None:
         rendering.warm_up()  # the first text must not delay a key
         self._clock = clock
         self._lines: deque[Line] = deque()
@@ -74,15 +76,22 @@ class Screen:
             key_bindings=self._keys(),
             style=windows.STYLE,
             input=keys,
-            output=create_output(always_prefer_tty=True),
+            output=terminal_output(),
             color_depth=ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None,
             erase_when_done=True,
             before_render=self._draw,
             after_render=self._drawn,
         )
+        self._announcer = Announcer(wanted or Announcements(), self._write)
+        self._notice: asyncio.TimerHandle | None = None
+        self._app.renderer = ResizedRenderer(self._app.renderer.style, self._app.output, wraps=reflow.wraps(os.environ))
         # Esc must be told from an arrow key, and quickly.
         self._app.ttimeoutlen, self._app.timeoutlen = 0.05, 0.3
         self._app.key_processor.before_key_press += self._before_key
+
+    @property
+    def live(self) -> bool:
+        return True
 
     @property
     def size(self) -> tuple[int, int]:
@@ -103,6 +112,9 @@ class Screen:
 
     def call(self, _ask: Ask) -> None:
         self._app.output.bell()
+        # Requests that were open before are on the screen at once, and several new ones are one notification.
+        if self._notice is None and self._stay is not None and self._stay.view.looked:
+            self._notice = asyncio.get_running_loop().call_later(TOGETHER, self._notify)
 
     def keep(self, text: str) -> None:
         before = self._composer.text
@@ -124,9 +136,13 @@ class Screen:
             await self._editor.close()
             for each in work:
                 each.cancel()
+            if self._notice is not None:
+                self._notice.cancel()
             if self._app.is_running:
                 self._app.exit()
             await drawing
+            self._announcer.restore()
+        self.show(stay.view.timeline.unfinished())
         self._print_now()
 
     def interrupt(self) -> None:
@@ -144,6 +160,7 @@ class Screen:
         self._lent = True
         try:
             async with in_terminal():
+                self._announcer.restore()
                 yield
         finally:
             self._lent = False
@@ -152,6 +169,14 @@ class Screen:
     async def _suspend(self) -> None:
         async with self._lending():
             os.kill(0, signal.SIGTSTP)
+
+    def _write(self, sequence: str) -> None:
+        self._app.output.write_raw(sequence)
+        self._app.output.flush()
+
+    def _notify(self) -> None:
+        self._notice = None
+        self._announcer.notify(len(self._stack.waiting))
 
     async def _print(self) -> None:
         """Prints new lines above what is drawn, all that have arrived together."""
@@ -187,6 +212,8 @@ class Screen:
     def _drawn(self, app: Application[None]) -> None:
         app.output.write_raw(_END_PICTURE)
         app.output.flush()
+        if self._stay is not None and not self._lent and not app.is_done:
+            self._announcer.show(title_of(self._stay.view))
 
     def _draw(self, app: Application[None]) -> None:
         app.output.write_raw(_BEGIN_PICTURE)

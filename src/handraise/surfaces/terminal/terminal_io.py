@@ -12,6 +12,11 @@ class TerminalIO(Protocol):
     """A terminal, as a followed session needs it."""
 
     @property
+    def live(self) -> bool:
+        """Whether what runs is visible before it ends."""
+        ...
+
+    @property
     def size(self) -> tuple[int, int]:
         """Columns, and rows for what is drawn."""
         ...

@@ -3,6 +3,7 @@
 Claude's text is indented by two columns; only Handraise writes to the first one. So no text can look like a card.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, assert_never
 
@@ -10,7 +11,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from handraise.model.actors import Person, is_me
-from handraise.model.asks import Answered, Ask, Expired, Permission, Settlement, Withdrawn, was_completed
+from handraise.model.answers import Answer, Approve, Revise
+from handraise.model.asks import Answered, Ask, Expired, Permission, Plan, Settlement, Withdrawn, was_completed
 from handraise.model.items import (
     ActionChanged,
     ActionChecked,
@@ -34,16 +36,16 @@ from handraise.model.items import (
 )
 from handraise.model.tools import names_of
 from handraise.model.usage import UsageLimit
-from handraise.present.actions import doing, size_of_change
+from handraise.present.actions import doing, done, size_of_change
 from handraise.present.denials import change_in_words
 from handraise.present.evidence import evidence_of_call
-from handraise.present.harmless import evidence, one_line, prose
-from handraise.present.headlines import clipped, headline
+from handraise.present.harmless import evidence, exactly, one_line, prose
+from handraise.present.headlines import clipped, headline, title_of_plan
 from handraise.present.outcomes import of_settlement
 from handraise.present.states import ending_in_words
 from handraise.surfaces.terminal import markdown
 from handraise.surfaces.terminal.cards import evidence_rows
-from handraise.surfaces.terminal.lines import BETWEEN, EMPTY, Line, Span, cut, fold, indent, line, wrap
+from handraise.surfaces.terminal.lines import BETWEEN, EMPTY, Line, Span, cut, fold, indent, line, width_of, wrap
 from handraise.surfaces.terminal.markdown import Growing
 from handraise.texts import clock, span, t
 
@@ -54,6 +56,8 @@ _ASKS = names_of("question", "plan")
 _LEVELS = {"info": "class:dim", "warning": "class:warning", "error": "class:danger", "alarm": "class:danger bold"}
 """How a notice of each level looks."""
 _GLANCE = 60
+_LEAST = 12
+"""How many columns of a title are always shown."""
 _SAID, _SAID_MOST = 8, 12
 """How many rows of a longer message are shown, and how many of it make one longer."""
 _MOST_ROWS = 60
@@ -72,6 +76,14 @@ class RunningAction(Struct, frozen=True):
     checking: bool = False
     """Claude Code's automatic check takes long."""
     input: dict[str, Any] | None = None
+    done: str = ""
+    """The title once it has ended well."""
+    size: str = ""
+    """How large the change to a file is, if that is known better than from the input."""
+    allowed: str = ""
+    """Who allowed it, in a few words: shown with the action, in one line."""
+    settled: tuple[Line, ...] = ()
+    """The same as lines of their own, in case that it never ends."""
 
 
 class Timeline(Struct):
@@ -105,6 +117,8 @@ class Timeline(Struct):
     """The denied actions of which everything was shown."""
     waiting: dict[str, str] = field(default_factory=dict)
     """What was sent to Claude and not received yet."""
+    refused: set[str] = field(default_factory=set)
+    """Actions that were denied: a line of their own has said so."""
     _growing: dict[tuple[str, int], Growing] = field(default_factory=dict)
     _tail: tuple[tuple[str, int], str] | None = None
     _speaker: str | None = None
@@ -117,8 +131,10 @@ class Timeline(Struct):
             case Text():
                 return self._text(content, width)
             case ActionStarted(action=action, parent=parent, tool=tool):
-                title = doing(tool, content.title)
-                self.doing[action] = RunningAction(title, item.at, parent, tool, tool in _ASKS, input=content.input)
+                titles = doing(tool, content.title), done(tool, content.title)
+                self.doing[action] = RunningAction(
+                    titles[0], item.at, parent, tool, tool in _ASKS, input=content.input, done=titles[1]
+                )
                 return []
             case ActionChanged():
                 return self._edited(content)
@@ -183,8 +199,8 @@ class Timeline(Struct):
         for action in (each for each in self.doing.values() if not each.is_ask):
             inside, title = "  " if action.parent else "", self._short(action.title)
             checking = t("terminal.timeline.checking") if action.checking else ""
-            duration = ("class:dim", _duration(action.since, now) + checking)
-            lines.append(cut(line(("class:accent", "◌ "), inside, title, duration), width))
+            facts = f"{_duration(action.since, now)}{checking}{_brief(action)}"
+            lines.append(_action(("class:accent", "◌ "), inside + title, facts, width))
         return lines
 
     def forget_partial(self) -> None:
@@ -215,9 +231,35 @@ class Timeline(Struct):
         """What runs isn't what Claude asked for: the line says what does, and who edited it."""
         begun = self.doing.get(content.action)
         if begun is not None:
-            title = t("card.doing.edited", title=doing(begun.tool, content.title), name=content.by.name)
-            self.doing[content.action] = replace(begun, title=title)
+            titles = [
+                t("card.doing.edited", title=named(begun.tool, content.title), name=content.by.name)
+                for named in (doing, done)
+            ]
+            self.doing[content.action] = replace(begun, title=titles[0], done=titles[1])
         return []
+
+    def allow(self, action: str | None, brief: str, settled: Sequence[Line], size: str = "") -> bool:
+        """Shows who allowed a running action together with the action; False if it doesn't run.
+
+        `size` is that of the change that was shown: it knows the file as it was before.
+        """
+        begun = self.doing.get(action) if action is not None else None
+        if action is None or begun is None or begun.is_ask or not brief:
+            return False
+        self.doing[action] = replace(begun, allowed=one_line(brief), settled=tuple(settled), size=size)
+        return True
+
+    def refuse(self, action: str | None) -> None:
+        """It won't run, and a line has said so: what Claude hears about it adds nothing."""
+        if action is not None and action in self.doing:
+            del self.doing[action]
+            self.refused.add(action)
+
+    def unfinished(self) -> list[Line]:
+        """Who allowed what, for actions whose end isn't seen; once."""
+        lines = [row for each in self.doing.values() for row in each.settled]
+        self.doing = {name: replace(each, settled=()) for name, each in self.doing.items()}
+        return lines
 
     def _denied(self, content: ActionDenied, width: int) -> list[Line]:
         """A line that names it and its number, the reason, and how to allow it if that is possible."""
@@ -229,7 +271,8 @@ class Timeline(Struct):
         rows = wrap(line(GUTTER, ("class:warning", one_line(content.reason))), width, 2)
         if content.allowable_until is None:
             return [first, *rows]
-        shown = _call(content.tool, begun.input, width) if begun is not None and begun.input is not None else []
+        known = begun.input if begun is not None else None
+        shown = _call(content.tool, known, content.dangers, width) if known is not None else []
         hint = t("terminal.timeline.allow_elsewhere")
         if 0 < len(shown) <= _MOST_ROWS:
             self.allowable.add(content.action)
@@ -251,15 +294,17 @@ class Timeline(Struct):
 
     def _ended(self, content: ActionEnded, at: datetime, width: int) -> list[Line]:
         begun = self.doing.pop(content.action, None)
-        if (begun is not None and begun.is_ask) or content.action in self.denied:
+        if (begun is not None and begun.is_ask) or content.action in self.denied or content.action in self.refused:
             return []
         inside = "  " if content.parent else ""
         duration = _duration(begun.since, at) if begun is not None else ""
         mark = ("class:good", "✓ ") if content.ok else ("class:danger", "✗ ")
-        title = begun.title if begun is not None else content.title
-        size = size_of_change(begun.tool, begun.input or {}) if begun is not None and content.ok else ""
-        facts = ("class:dim", f"{BETWEEN}{size}{duration}" if size else duration)
-        first = cut(line(mark, inside, self._short(title), facts), width)
+        title, size, brief = content.title, "", ""
+        if begun is not None:
+            title, brief = begun.done if content.ok else begun.title, _brief(begun)
+            size = begun.size or size_of_change(begun.tool, begun.input or {}) if content.ok else ""
+        facts = f"{f'{BETWEEN}{size}' if size else ''}{duration}{brief}"
+        first = _action(mark, inside + self._short(title), facts, width)
         if content.ok:
             return [first]
         output = [each for each in evidence(content.output).split("\n") if each.strip()][:3]
@@ -267,13 +312,15 @@ class Timeline(Struct):
 
     def _short(self, title: str) -> str:
         """Paths inside the session's directory are shown relative to it."""
-        shown = one_line(title)
+        shown = exactly(title)
         return shown.replace(f"{self.directory}/", "") if self.directory not in ("", "/") else shown
 
     def _turn(self, content: TurnEnded, width: int) -> list[Line]:
         self.working, self.since, self._tail = False, None, None
         self.turns += 1
+        unfinished = self.unfinished()
         self.doing.clear()
+        self.refused.clear()
         self._growing.clear()
         self.failed = (content.error or t("terminal.timeline.turn_failed")) if content.is_error else ""
         self.interrupted = content.interrupted
@@ -281,8 +328,9 @@ class Timeline(Struct):
         cost = t("terminal.timeline.turn", seconds=f"{seconds:.1f}", cost=f"{content.cost_usd:.4f}")
         summary = line(("class:dim", cost))
         if not content.is_error:
-            return [EMPTY, cut(summary, width)]
-        return [EMPTY, *wrap(line(("class:danger", f"✗ {one_line(self.failed)}")), width, 2), cut(summary, width)]
+            return [*unfinished, EMPTY, cut(summary, width)]
+        failed = wrap(line(("class:danger", f"✗ {one_line(self.failed)}")), width, 2)
+        return [*unfinished, EMPTY, *failed, cut(summary, width)]
 
     def _changed(self, content: SessionStarted | SessionChanged) -> list[Line]:
         if isinstance(content, SessionStarted):
@@ -295,9 +343,20 @@ class Timeline(Struct):
     def _end(self, content: SessionEnded, width: int) -> list[Line]:
         self.cut_off = self.working or bool(self.waiting)
         self.ended, self.working, self._tail, self.dialog = content, False, None, ""
+        unfinished = self.unfinished()
         self.doing.clear()
         style = "class:danger" if content.how in ("failed", "lost") else "class:dim"
-        return wrap(line((style, _ending(content))), width, 2)
+        return [*unfinished, *wrap(line((style, _ending(content))), width, 2)]
+
+
+def _action(mark: Span, title: str, facts: str, width: int) -> Line:
+    """On one row: a long title is cut, what happened is not."""
+    room = max(_LEAST, width - width_of(mark[1]) - width_of(facts))
+    return cut((mark, *cut(line(title), room), ("class:dim", facts)), width)
+
+
+def _brief(action: RunningAction) -> str:
+    return f"{BETWEEN}{action.allowed}" if action.allowed else ""
 
 
 def _duration(since: datetime, until: datetime) -> str:
@@ -349,10 +408,14 @@ def settled_line(ask: Ask, settlement: Settlement, me: Person, directory: str | 
     """How an ask really ended, on one line; "You" for what was done from this very terminal."""
     outcome = of_settlement(ask, settlement, directory)
     match settlement:
-        case Answered(at=at) if was_completed(ask, settlement):
-            return t("terminal.feed.ended", outcome=_about(ask, outcome.text, directory), time=clock(at.astimezone()))
-        case Answered(by=by, source=source, at=at) | Expired(late=Answered(by=by, source=source, at=at)):
-            text = _about(ask, outcome.yours if is_me(by, me) else outcome.text, directory)
+        case Answered(answer=answer, at=at) if was_completed(ask, settlement):
+            text = _about(ask, answer, outcome.text, directory)
+            return t("terminal.feed.ended", outcome=text, time=clock(at.astimezone()))
+        case (
+            Answered(answer=answer, by=by, source=source, at=at)
+            | Expired(late=Answered(answer=answer, by=by, source=source, at=at))
+        ):
+            text = _about(ask, answer, outcome.yours if is_me(by, me) else outcome.text, directory)
             time = clock(at.astimezone())
             line = t("terminal.feed.settled", outcome=text, source=one_line(source), time=time)
             return line if isinstance(settlement, Answered) else t("terminal.feed.guidance", outcome=line)
@@ -363,11 +426,16 @@ def settled_line(ask: Ask, settlement: Settlement, me: Person, directory: str | 
             assert_never(settlement)
 
 
-def _about(ask: Ask, outcome: str, directory: str | None) -> str:
+def _about(ask: Ask, answer: Answer, outcome: str, directory: str | None) -> str:
     """Adds the subject to an outcome that doesn't name it."""
     text = one_line(outcome)
-    if isinstance(ask.body, Permission):
-        return text
+    match ask.body, answer:
+        case Permission(), _:
+            return text
+        case Plan(plan=plan), Approve() | Revise() if title_of_plan(plan):
+            return text
+        case _:
+            pass
     return t("terminal.feed.about", outcome=text, about=_glance(ask, directory))
 
 
@@ -375,7 +443,7 @@ def _glance(ask: Ask, directory: str | None) -> str:
     return clipped(one_line(headline(ask, directory)), _GLANCE)
 
 
-def _call(tool: str, fields: dict[str, Any], width: int) -> list[Line]:
+def _call(tool: str, fields: dict[str, Any], dangers: Sequence[str], width: int) -> list[Line]:
     """Everything that a call would do."""
-    shown = (evidence_rows(each, width - 2) for each in evidence_of_call(tool, fields))
+    shown = (evidence_rows(each, width - 2) for each in evidence_of_call(tool, fields, dangers))
     return indent([row for rows in shown for row in rows], GUTTER)

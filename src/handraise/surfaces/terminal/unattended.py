@@ -44,6 +44,10 @@ class Unattended:
         self._stay: TerminalSession | None = None
 
     @property
+    def live(self) -> bool:
+        return False
+
+    @property
     def size(self) -> tuple[int, int]:
         found = shutil.get_terminal_size((100, 24))
         return max(20, found.columns), max(8, found.lines)

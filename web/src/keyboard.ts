@@ -4,7 +4,6 @@ import { press } from "./cards/keys";
 import { isText, touchCurrent } from "./hands/all";
 import { isTouch } from "./hands/input";
 import { isTyping } from "./intent";
-import { Dialog } from "./parts/Dialog";
 import { openSearch } from "./search/searching";
 import { chosen, current, go, pathOf, place, reachable } from "./store/place";
 import { may, openBySession, sessions } from "./store/desk";
@@ -13,7 +12,6 @@ import { awayOf } from "./store/machines";
 import { starting } from "./sessions/starting";
 import { listed } from "./sessions/SessionsList";
 import { isOurs } from "./sessions/state";
-import { t } from "./texts";
 
 export const showKeys = signal(false);
 
@@ -170,53 +168,4 @@ function focus(id: string): boolean {
 
 function isOperable(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest("button, a, summary, input") !== null && !(target instanceof HTMLInputElement && target.type === "radio");
-}
-
-const KEYS = [
-  ["j / k", "move"],
-  ["J / K", "sessions"],
-  ["u", "needy"],
-  ["f", "find"],
-  ["a", "allow"],
-  ["s / w", "longer"],
-  ["d", "deny"],
-  ["x", "stop"],
-  ["1 … 6", "digits"],
-  ["v", "read"],
-  ["e", "edit"],
-  ["1 – 9", "options"],
-  ["0 / o", "own"],
-  ["Enter", "send"],
-  ["Enter", "send_message"],
-  ["Shift Enter", "new_line"],
-  ["Ctrl Enter", "send_text"],
-  ["/ or @", "complete"],
-  ["Up", "recall"],
-  ["y / p", "plan"],
-  ["g i / g s", "go"],
-  ["n", "new"],
-  ["c", "message"],
-  ["i", "interrupt"],
-  ["/", "search"],
-  ["Esc", "escape"],
-  ["?", "help"],
-] as const;
-
-export function KeyList() {
-  return (
-    <Dialog title={t("page.keyboard.title")} close={() => (showKeys.value = false)}>
-      <table class="key-list">
-        <tbody>
-          {KEYS.map(([keys, text]) => (
-            <tr key={text}>
-              <th scope="row">
-                <kbd>{keys}</kbd>
-              </th>
-              <td>{t(`page.keyboard.${text}`)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Dialog>
-  );
 }
