@@ -519,8 +519,8 @@ async def check(
 
 def check_session(contents: Sequence[Content], asks: Sequence[Ask], parts: int) -> None:
     """Every ask is opened, settled and delivered once, by the answer that was given."""
-    told = [each for each in contents if isinstance(each, Notice | SessionStarted | SessionEnded | TurnEnded)]
-    assert [ask.kind for ask in asks] == KINDS * parts, told
+    endings = [each for each in contents if isinstance(each, Notice | SessionStarted | SessionEnded | TurnEnded)]
+    assert [ask.kind for ask in asks] == KINDS * parts, endings
     assert all(ask.delivered_at for ask in asks)
     answered = [(ask, ask.settlement) for ask in asks if isinstance(ask.settlement, Answered)]
     by_person = [(ask, settled) for ask, settled in answered if isinstance(settled.by, Person)]
