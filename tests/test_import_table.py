@@ -16,6 +16,7 @@ TABLE: dict[str, set[str]] = {
     "wire": set(),
     "demo": set(),
     "client": set(),
+    "channels": {"model", "texts"},
     "present": {"model", "texts"},
     "policy": {"model", "texts"},
     "store": {"model", "texts"},
@@ -46,7 +47,7 @@ TABLE: dict[str, set[str]] = {
     },
     "config": {"model", "texts", "policy"},
     "backup": {"model", "texts", "store", "claude", "hub"},
-    "doctor": {"model", "texts", "client", "config", "claude", "store", "workspace", "hub", "api"},
+    "doctor": {"model", "texts", "client", "channels", "config", "claude", "store", "workspace", "hub", "api"},
 }
 # These put the parts together, and are the only ones that know every part.
 COMPOSITION = {"serving", "cli", "__init__", "__main__"}
