@@ -31,6 +31,7 @@ TABLE: dict[str, set[str]] = {
     "session": {"model", "texts", "present", "wire", "claude", "inbox", "feed", "store"},
     "hub": {"model", "texts", "store", "feed", "inbox", "claude", "session", "desk", "auth"},
     "surfaces": {"model", "texts", "present", "desk", "auth"},
+    "reach": {"model", "texts", "present", "desk", "auth", "channels"},
     "api": {
         "model",
         "texts",
@@ -44,6 +45,8 @@ TABLE: dict[str, set[str]] = {
         "terminals",
         "workspace",
         "hub",
+        "reach",
+        "channels",
     },
     "config": {"model", "texts", "policy"},
     "backup": {"model", "texts", "store", "claude", "hub"},

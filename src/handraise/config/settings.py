@@ -155,6 +155,12 @@ class PushSettings(Struct, frozen=True, forbid_unknown_fields=True):
     private_addresses: bool = False
 
 
+class NotificationSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[notifications]`: channels that people add, such as ntfy and e-mail."""
+
+    private_addresses: bool = False
+
+
 class LimitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[limits]`: how many sessions run at once, and how long they may be idle."""
 
@@ -212,6 +218,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     ask: AskSettings = AskSettings()
     web: WebSettings = WebSettings()
     push: PushSettings = PushSettings()
+    notifications: NotificationSettings = NotificationSettings()
     terminal: TerminalSettings = TerminalSettings()
     limits: LimitSettings = LimitSettings()
     store: StoreSettings = StoreSettings()

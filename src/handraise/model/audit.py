@@ -33,6 +33,10 @@ What = Literal[
     "machine renamed",
     "machine forgotten",
     "file reverted",
+    "channel added",
+    "channel changed",
+    "channel removed",
+    "chain changed",
 ]
 
 

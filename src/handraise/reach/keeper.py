@@ -160,10 +160,10 @@ class EscalationKeeper:
         """Starts everything that is due; returns when to look again."""
         world, now = await self._situation.world(), self._clock()
         await self._prune(now)
-        for ask in [each for each in self._asks.asks if each not in self._logs]:
-            known = await self._log.read(ask)
+        for name in [each for each in self._asks.asks if each not in self._logs]:
+            known = await self._log.read(name)
             if known is not None:
-                self._logs[ask] = known
+                self._logs[name] = known
         for gone in [each for each in self._logs if each not in self._asks.asks]:
             self._start(f"close {gone}", self._close(gone))
         asks = list(self._asks.asks.values())
@@ -280,9 +280,7 @@ class EscalationKeeper:
         self, bundle: Bundle, channel: StoredChannel, asks: Sequence[Ask], place: words.AskPlace
     ) -> tuple[ChannelMessage, tuple[ButtonSecret, ...]]:
         config = channel.config
-        wording = words.announcement(
-            asks, place, with_content=config.with_content, in_full=config.kind == "email"
-        )
+        wording = words.announcement(asks, place, with_content=config.with_content, in_full=config.kind == "email")
         shown: list[ChannelButton] = []
         secrets: list[ButtonSecret] = []
         role = self._situation.last_world().roles.get(bundle.person)
@@ -310,9 +308,9 @@ class EscalationKeeper:
         retracted: list[NoticeEntry] = []
         for key in {each.key for each in log_of.entries}:
             last = log_of.last(key)
-            if last is not None and last.state == "sent" and last.receipt and not self._is_needed_still(ask_id, last):
-                if await self._retract(ask_id, last):
-                    retracted.append(replace(last, state="retracted", at=self._clock(), buttons=()))
+            is_shown = last is not None and last.state == "sent" and not self._is_needed_still(ask_id, last)
+            if last is not None and is_shown and await self._retract(ask_id, last):
+                retracted.append(replace(last, state="retracted", sent_at=last.at, at=self._clock(), buttons=()))
 
         def close(before: AskLog) -> AskLog:
             for entry in retracted:
@@ -330,7 +328,7 @@ class EscalationKeeper:
 
     async def _retract(self, ask_id: str, entry: NoticeEntry) -> bool:
         channel = self._situation.settings.channels.get(entry.channel)
-        if channel is None:
+        if channel is None or not entry.receipt:
             return False
         try:
             ask = await self._desk.ask(ask_id)

@@ -131,6 +131,8 @@ class NoticeEntry(Struct, frozen=True):
     buttons: tuple[ButtonSecret, ...] = ()
     label: str = ""
     """The name of the channel, as it was then."""
+    sent_at: datetime | None = None
+    """When it was sent, if it was taken back since."""
 
     @property
     def key(self) -> tuple[int, str, str]:
@@ -162,9 +164,9 @@ class AskLog(Struct, frozen=True):
     def adding(self, entry: NoticeEntry) -> "AskLog":
         """With this entry. It takes the place of the one before, if that was about the same attempt."""
         last = self.last(entry.key)
-        if last is not None and (last.state, last.reason, last.until) == (entry.state, entry.reason, entry.until):
-            if entry.state in ("held", "skipped"):
-                return self
+        is_same = last is not None and (last.state, last.reason, last.until) == (entry.state, entry.reason, entry.until)
+        if is_same and entry.state in ("held", "skipped"):
+            return self
         if last is not None and (last.state == "sending" or (last.state, entry.state) == ("sent", "retracted")):
             rest = tuple(each for each in self.entries if each is not last)
             return replace(self, entries=(*rest, entry))

@@ -2,12 +2,13 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.reach.decision import TOGETHER, Candidate, Hold, Send, Skip, World, candidates, decide, message_id
-from handraise.reach.model import PUSH, SCREENS, TELEGRAM, AskLog, NoticeEntry, Urgency
+from handraise.reach.model import PUSH, SCREENS, TELEGRAM, AskLog, EntryState, NoticeEntry, Reason, Urgency
 from handraise.reach.urgency import AskFacts, urgency_of
 
 TRIES = 5
@@ -66,28 +67,28 @@ def next_round(
     for ask in asks:
         log = logs.get(ask.id) or AskLog(ask.id, ask.opened_at)
         for each in candidates(ask, world):
+            last = log.last(each.key)
             if each.channel in _THEIR_OWN:
                 continue
-            last = log.last(each.key)
             if last is not None and last.state == "sending":
                 _repeat(repeats, ask, each, last, now)
                 continue
             verdict = decide(ask, each, world, log.done, now)
+            if isinstance(verdict, Hold) and verdict.until is not None:
+                wakes.append(verdict.until)
             match verdict:
                 case Send():
                     ready.append(_Due(ask, each, is_due=True))
-                case Hold(reason="not_due", until=until):
-                    if until is not None:
-                        wakes.append(until)
+                case Hold(reason="not_due"):
                     ready.append(_Due(ask, each, is_due=False))
                 case Hold(reason=reason, until=until):
-                    if until is not None:
-                        wakes.append(until)
-                    notes.append((ask.id, _note(each, "held", now, reason=reason, until=until)))
-                case Skip(reason=reason) if reason != "already_sent":
-                    notes.append((ask.id, _note(each, "skipped", now, reason=reason)))
-                case Skip():
+                    notes.append((ask.id, _note(each, "held", now, reason, until)))
+                case Skip(reason="already_sent"):
                     pass
+                case Skip(reason=reason):
+                    notes.append((ask.id, _note(each, "skipped", now, reason, None)))
+                case _:
+                    assert_never(verdict)
     bundles = [*repeats.values(), *_bundles(ready, world, logs, now)]
     sends, later = _allowed(bundles, attempts, busy, now)
     fresh = [(ask, note) for ask, note in notes if _is_news(logs.get(ask), note)]
@@ -96,7 +97,7 @@ def next_round(
 
 def pause_after(count: int) -> float:
     """How long to wait after so many failures, in seconds."""
-    return min(FIRST_PAUSE * 3 ** min(count - 1, 8), LONGEST_PAUSE)
+    return min(FIRST_PAUSE * 3.0 ** min(count - 1, 8), LONGEST_PAUSE)
 
 
 def _repeat(repeats: dict[str, Bundle], ask: AskFacts, each: Candidate, last: NoticeEntry, now: datetime) -> None:
@@ -151,8 +152,8 @@ def _allowed(
     return sends, later
 
 
-def _note(each: Candidate, state: str, now: datetime, **more: object) -> NoticeEntry:
-    return NoticeEntry(each.step, each.channel, each.person, state, now, **more)  # type: ignore[arg-type]
+def _note(each: Candidate, state: EntryState, now: datetime, reason: Reason, until: datetime | None) -> NoticeEntry:
+    return NoticeEntry(each.step, each.channel, each.person, state, now, reason, until)
 
 
 def _is_news(log: AskLog | None, note: NoticeEntry) -> bool:

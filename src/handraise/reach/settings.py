@@ -210,28 +210,33 @@ class ReachSettings:
         raise Refused(t("reach.error.busy_database"))
 
     async def _read(self) -> None:
-        self.quiet, self.mutes, self.channels, self.chains = {}, {}, {}, {}
+        """All at once: nobody sees half of it."""
+        quiet: dict[str, QuietSettings] = {}
+        mutes: dict[str, Mute] = {}
+        channels: dict[str, StoredChannel] = {}
+        chains: dict[str, Chain] = {}
         for key, value in self._stored.items():
             what, _, name = key.partition(" ")
             try:
                 match what:
                     case "quiet":
-                        self.quiet[name] = msgspec.json.decode(value, type=QuietSettings)
+                        quiet[name] = msgspec.json.decode(value, type=QuietSettings)
                     case "mute":
-                        self.mutes[name] = msgspec.json.decode(value, type=Mute)
+                        mutes[name] = msgspec.json.decode(value, type=Mute)
                     case "channel":
-                        self.channels[name] = msgspec.json.decode(value, type=StoredChannel)
+                        channels[name] = msgspec.json.decode(value, type=StoredChannel)
                     case "chain":
-                        self.chains[name] = msgspec.json.decode(value, type=Chain)
+                        chains[name] = msgspec.json.decode(value, type=Chain)
             except msgspec.MsgspecError:
                 # A newer hub with the same database may know more.
                 log.warning("a setting of notifications can't be read: %s", what)
-        self.windows = {}
-        for person, wanted in self.quiet.items():
+        windows: dict[str, QuietWindow] = {}
+        for person, wanted in quiet.items():
             try:
-                self.windows[person] = await window_of(wanted)
+                windows[person] = await window_of(wanted)
             except Invalid:
                 log.warning("the quiet hours of a person can't be used: their time zone is unknown here")
+        self.quiet, self.mutes, self.channels, self.chains, self.windows = quiet, mutes, channels, chains, windows
 
 
 async def window_of(wanted: QuietSettings) -> QuietWindow:

@@ -86,10 +86,7 @@ def reason_in_words(reason: Reason | None, until: datetime | None = None, zone: 
 
 def _discreet(asks: Sequence[Ask], place: AskPlace) -> Wording:
     who = "agent" if asks[0].asker == "agent" else "claude"
-    if len(asks) > 1:
-        what = t("reach.requests", count=len(asks))
-    else:
-        what = t(f"reach.kind.{asks[0].kind}")
+    what = t("reach.requests", count=len(asks)) if len(asks) > 1 else t(f"reach.kind.{asks[0].kind}")
     if place.project:
         return Wording(t(f"reach.needs_you_in.{who}", project=reveal(place.project), what=what), "")
     return Wording(t(f"reach.needs_you.{who}", what=what), "")

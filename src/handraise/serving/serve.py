@@ -27,6 +27,7 @@ from handraise.api.hooks import HookRoutes
 from handraise.api.login import LoginRoutes
 from handraise.api.long_requests import MOST, LongRequests
 from handraise.api.metrics import Metrics
+from handraise.api.notifications import NotificationRoutes
 from handraise.api.pictures import Pictures
 from handraise.api.requests import ApiRequest, Route
 from handraise.api.server import Listener, listen_on_port, listen_on_socket
@@ -45,8 +46,11 @@ from handraise.hub.hub import Hub, HubConfig, elapsed, hub
 from handraise.hub.retention import Retention, RetentionLimits
 from handraise.hub.shared import StoreRecords
 from handraise.model.actors import Person, TheHub
+from handraise.model.items import NotificationFailed
+from handraise.reach.notifications import Notifications
+from handraise.reach.situation import ReachConfig
 from handraise.serving import setup
-from handraise.store.changes import SaveRecord
+from handraise.store.changes import PublishItems, SaveRecord
 from handraise.store.interface import Store, StoreError
 from handraise.surfaces.push.notifier import Notifier, PushConfig, SharedPush
 from handraise.terminals.calls import UNSEEN
@@ -93,6 +97,7 @@ class ServeConfig(HubConfig, frozen=True):
     proxy: TrustedProxy | None = None
     retention: RetentionLimits = field(default_factory=RetentionLimits)
     push: PushConfig = field(default_factory=PushConfig)
+    notifications: ReachConfig = field(default_factory=ReachConfig)
     telegram: "TelegramConfig | None" = None
     """Without it, nothing of Telegram is imported."""
     telegram_trouble: str = ""
@@ -116,6 +121,7 @@ class RunningHub(Struct, frozen=True):
     offers_hook: bool = False
     """Whether nobody has brought Claudes in terminals in yet."""
     telegram: "TelegramBot | LeasedBot | None" = None
+    notifications: Notifications | None = None
 
     async def new_link(self) -> str:
         """A one-time sign-in link, valid for ten minutes. For a terminal, never for a file."""
@@ -150,8 +156,10 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     workspaces = SyncRoutes(opened.store, opened.pool.options, config.state, usual, f"{base}{PATH}", folder, offer)
     hooks = HookRoutes(opened, agent_routes.knowledge(terminals=True), folder, streams.closing, unseen=config.unseen)
     metrics = Metrics(opened, config.state, streams)
-    notifier = _notifier(config, opened, auth)
     link_base = _link_base(config, base)
+    notifications = _notifications(config, opened, auth, link_base)
+    notifier = _notifier(config, opened, auth)
+    streams.attached = notifications.attached
     bot = _telegram(config, opened, link_base)
     files = _files(config, opened)
     opened.store.serve_lookups(files.serve)
@@ -161,6 +169,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         *Pictures(opened.store, files.picture).routes(),
         *ChangeRoutes(files).routes(),
         *DeviceRoutes(notifier).routes(),
+        *NotificationRoutes(notifications).routes(),
         *TelegramRoutes(lambda: _telegram_state(config, bot)).routes(),
         *CompletionRoutes(opened.store, files).routes(),
         *_setup(config, opened, offer, notifier).routes(),
@@ -177,9 +186,9 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     ]
     retention = Retention(opened.store, config.state / "sessions", opened.clock, config.retention)
     serves = _up(listeners, streams)
-    async with auth, metrics, agent_routes, hooks, notifier, retention, serves, bot or nullcontext():
+    async with auth, metrics, agent_routes, hooks, notifications, notifier, retention, serves, bot or nullcontext():
         with _address(config.state, base):
-            yield RunningHub(opened, app, auth, base, link_base, offer.is_open, bot)
+            yield RunningHub(opened, app, auth, base, link_base, offer.is_open, bot, notifications)
 
 
 def where(state: Path) -> str | None:
@@ -300,6 +309,25 @@ def _notifier(config: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
         os.urandom,
         replace(config.push, proxied=by_proxy),
         SharedPush(StoreRecords(opened.store), elapsed) if opened.store.shared else None,
+    )
+
+
+def _notifications(config: ServeConfig, opened: Hub, auth: Auth, link_base: str) -> Notifications:
+    by_proxy = config.proxy.role if config.proxy is not None and config.proxy.header else None
+
+    async def publish(failure: NotificationFailed) -> None:
+        await opened.store.apply([PublishItems(None, opened.clock(), failure)])
+
+    return Notifications(
+        opened.desk.seat,
+        auth,
+        StoreRecords(opened.store),
+        opened.clock,
+        os.urandom,
+        link_base,
+        publish,
+        replace(config.notifications, owner=OWNER, proxied=by_proxy, has_telegram=config.telegram is not None),
+        elapsed if opened.store.shared else None,
     )
 
 

@@ -48,6 +48,10 @@ const EVENTS: Entry["what"][] = [
   "machine renamed",
   "machine forgotten",
   "file reverted",
+  "channel added",
+  "channel changed",
+  "channel removed",
+  "chain changed",
 ];
 
 function nameOf(event: Entry["what"]): string {
