@@ -6,7 +6,7 @@ import threading
 from importlib.util import find_spec
 from typing import Protocol
 
-from handraise.channels.apprise_messages import body_of, failure, read_status, title_of
+from handraise.channels.apprise_messages import body_of, failure, is_unsent, read_status, title_of
 from handraise.channels.apprise_services import is_allowed, read_schema, unusable_options
 from handraise.channels.config import ChannelConfig, ChannelSecrets
 from handraise.channels.confined import Confinement
@@ -16,7 +16,17 @@ from handraise.texts import t
 DEADLINE = 15.0
 _CONNECT_SECONDS = 5.0
 _READ_SECONDS = 8.0
-_LOGGERS = ("apprise", "urllib3", "urllib3.connectionpool", "requests_oauthlib", "oauthlib", "requests")
+_APPRISE = "apprise"
+_LOGGERS = (
+    _APPRISE,
+    "charset_normalizer",
+    "oauthlib",
+    "requests_oauthlib",
+    "urllib3",
+    "urllib3.connection",
+    "urllib3.connectionpool",
+    "urllib3.util.retry",
+)
 _TYPES: dict[Urgency, str] = {"low": "info", "normal": "info", "high": "warning"}
 
 
@@ -72,24 +82,25 @@ class AppriseChannel:
         """In a thread. Apprise has over a hundred services, so nobody knows what they raise."""
         if not is_allowed(read_schema(self._url) or "") or unusable_options(self._url):
             return self._unreadable()
-        statuses = _listen()
+        heard = _listen()
         try:
-            target = _target(self._url)
-            if target is None:
-                return self._unreadable()
-            if message is None:
-                return None
+            _load()
             with confinement.entered():
-                sent = _send(target, message)
+                target = _target(self._url)
+                if target is None:
+                    return self._unreadable()
+                sent = message is None or _send(target, message)
         except Exception:
             # Foreign code may raise anything. The text may have the URL, so nothing of it is kept.
             sent = False
         finally:
-            _statuses.found = None
-        if confinement.limit is not None and not sent:
+            _thread.heard = None
+        if sent:
+            return None
+        if heard.status is None and confinement.limit is not None:
             return ChannelError(t(f"channels.apprise.limit.{confinement.limit}", service=self._service), permanent=True)
-        status = statuses[-1] if statuses else None
-        return None if sent else failure(self._service, status, maybe_sent=confinement.has_connected)
+        maybe_sent = confinement.has_connected and not heard.is_unsent
+        return failure(self._service, heard.status, maybe_sent=maybe_sent)
 
     def _unreadable(self) -> ChannelError:
         return ChannelError(t("channels.apprise.unreadable", service=self._service), permanent=True)
@@ -107,9 +118,16 @@ class _Target(Protocol):
     def notify(self, *, body: str, title: str, notify_type: str, body_format: str) -> bool: ...
 
 
+def _load() -> None:
+    """Imports Apprise and all its services, which reads files and compiles them."""
+    from apprise.manager_plugins import NotificationManager  # noqa: PLC0415 (takes a second: only in the thread)
+
+    NotificationManager().schemas()
+
+
 def _target(url: str) -> _Target | None:
     """Apprise's own object for a URL; None if Apprise can't read it. Connects to nothing."""
-    import apprise  # noqa: PLC0415 (takes a second, so it happens in the thread)
+    import apprise  # noqa: PLC0415 (see above)
 
     asset = apprise.AppriseAsset(
         app_id="Handraise",
@@ -139,30 +157,42 @@ def _send(target: _Target, message: ChannelMessage) -> bool:
     )
 
 
-class _Statuses(threading.local):
-    found: list[int] | None = None
+class _Heard:
+    """What Apprise logged in one call, as far as we use it."""
+
+    def __init__(self) -> None:
+        self.status: int | None = None
+        self.is_unsent = False
+
+    def hear(self, line: str) -> None:
+        self.is_unsent = self.is_unsent or is_unsent(line)
+        self.status = read_status(line) or self.status
+
+
+class _Thread(threading.local):
+    heard: _Heard | None = None
 
 
 class _QuietFilter(logging.Filter):
     """Keeps the lines of our threads out of every log: URLs and answers are in them."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if _statuses.found is None:
+        if _thread.heard is None:
             return True
-        if record.name == "apprise" and (status := read_status(record.getMessage())) is not None:
-            _statuses.found.append(status)
+        if record.name == _APPRISE:
+            _thread.heard.hear(record.getMessage())
         return False
 
 
-_statuses = _Statuses()
+_thread = _Thread()
 _quiet = _QuietFilter()
 
 
-def _listen() -> list[int]:
-    """The HTTP statuses that Apprise logs in this thread from now on."""
+def _listen() -> _Heard:
+    """What Apprise logs in this thread from now on."""
     for name in _LOGGERS:
         logging.getLogger(name).addFilter(_quiet)
-    # Otherwise nothing is logged that could be read.
-    logging.getLogger("apprise").setLevel(logging.DEBUG)
-    _statuses.found = []
-    return _statuses.found
+    # Otherwise it wouldn't log what we read.
+    logging.getLogger(_APPRISE).setLevel(logging.DEBUG)
+    _thread.heard = _Heard()
+    return _thread.heard

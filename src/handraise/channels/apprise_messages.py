@@ -10,6 +10,8 @@ MOST_TITLE = 200
 MOST_TEXT = 3000
 _GAP = "\n\n"
 _STATUS = re.compile(r"\berror\s*=\s*([1-5][0-9]{2})\b")
+# Names of requests and urllib3 for what fails before anything is sent.
+_UNSENT = re.compile(r"NewConnectionError|NameResolutionError|ConnectTimeoutError|SSLError|Connection refused")
 _TEMPORARY = (408, 425, 429)
 
 
@@ -31,6 +33,11 @@ def read_status(line: str) -> int | None:
     """The HTTP status that a line of Apprise's log names. Nothing else of the line is used: it may have secrets."""
     found = _STATUS.search(line)
     return int(found[1]) if found else None
+
+
+def is_unsent(line: str) -> bool:
+    """Whether a line of Apprise's log says that no connection was made."""
+    return _UNSENT.search(line) is not None
 
 
 def failure(service: str, status: int | None, *, maybe_sent: bool) -> ChannelError:

@@ -13,7 +13,7 @@ from handraise.channels.wording import line_of, link_of, text_of
 from handraise.texts import t
 
 MOST_SUBJECT = 250
-MOST_TEXT = 200_000
+MOST_TEXT = 100_000
 _MOST_REASON = 200
 _PLAIN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 # Long headers are folded, never sent as they are: RFC 5322 allows 998 characters.

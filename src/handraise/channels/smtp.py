@@ -14,7 +14,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from handraise.channels.config import ChannelConfig, ChannelSecrets, utc
-from handraise.channels.mails import mail, partly_refused, refused, refused_recipients
+from handraise.channels.mails import mail, message_id, partly_refused, refused, refused_recipients
 from handraise.channels.model import ChannelError, ChannelMessage, ChannelReceipt
 from handraise.channels.outbound import Resolve, Unanswered, resolve, usable_addresses
 from handraise.model.addresses import is_loopback
@@ -59,9 +59,10 @@ class EmailChannel:
         return t("channels.email.describe", host=self._host, recipients=", ".join(self._recipients))
 
     async def send(self, message: ChannelMessage) -> ChannelReceipt:
-        made = mail(message, self._sender, self._recipients, self._clock())
-        refusals = await self._run(lambda server: self._deliver(server, made.as_bytes()))
-        return ChannelReceipt(str(made["Message-ID"]), partly_refused(refusals, self._host))
+        now = self._clock()
+        refusals = await self._run(lambda server: self._deliver(server, message, now))
+        identity = message_id(message.id, self._sender.rpartition("@")[2])
+        return ChannelReceipt(identity, partly_refused(refusals, self._host))
 
     async def retract(self, receipt: ChannelReceipt, message: ChannelMessage) -> bool:  # noqa: ARG002 (a mail is a mail)
         return False
@@ -119,9 +120,11 @@ class EmailChannel:
             return refused(error.smtp_code, self._host)
         except (OSError, smtplib.SMTPException, ValueError):
             return self._trouble("broken" if server.is_open else "unreachable", maybe_sent=server.has_begun)
-        # It is sent: a server that doesn't say goodbye changes nothing.
-        with suppress(OSError, smtplib.SMTPException):
-            server.quit()
+        finally:
+            # Whatever happened, has happened: a server that doesn't say goodbye changes nothing.
+            with suppress(OSError, smtplib.SMTPException):
+                server.quit()
+            server.close()
         return done
 
     def _sign_in(self, server: "_Server") -> None:
@@ -140,8 +143,9 @@ class EmailChannel:
         except smtplib.SMTPResponseException as error:
             raise refused(error.smtp_code, self._host, step="login") from None
 
-    def _deliver(self, server: "_Server", content: bytes) -> dict[str, int]:
+    def _deliver(self, server: "_Server", message: ChannelMessage, now: datetime) -> dict[str, int]:
         """Sends it to everyone whom the server accepts; the others with their codes."""
+        content = mail(message, self._sender, self._recipients, now).as_bytes()
         code, _ = server.mail(self._sender)
         if code not in _ACCEPTED:
             raise refused(code, self._host, step="sender")
