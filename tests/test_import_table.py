@@ -77,37 +77,42 @@ IMPURE = {
     "demo": {"model"},
 }
 # In stations that do something, the files that only decide.
-PURE_FILES = {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notices", "sealing")} | {
-    f"surfaces/telegram/{name}.py"
-    for name in (
-        "attachments",
-        "bot_types",
-        "buttons",
-        "cards",
-        "chat_queue",
-        "commands",
-        "conversation",
-        "deliveries",
-        "final",
-        "formatted",
-        "incoming",
-        "layout",
-        "markdown",
-        "methods",
-        "outgoing",
-        "pacing",
-        "people",
-        "progress",
-        "refusals",
-        "rendered",
-        "session_texts",
-    )
-}
+PURE_FILES = (
+    {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notices", "sealing")}
+    | {f"channels/{name}.py" for name in ("apprise_messages", "apprise_services", "mails", "ntfy_messages", "wording")}
+    | {
+        f"surfaces/telegram/{name}.py"
+        for name in (
+            "attachments",
+            "bot_types",
+            "buttons",
+            "cards",
+            "chat_queue",
+            "commands",
+            "conversation",
+            "deliveries",
+            "final",
+            "formatted",
+            "incoming",
+            "layout",
+            "markdown",
+            "methods",
+            "outgoing",
+            "pacing",
+            "people",
+            "progress",
+            "refusals",
+            "rendered",
+            "session_texts",
+        )
+    }
+)
 # An allowlist, so that an unexpected module isn't allowed. Each of these only computes.
 # `datetime` has both sides: its types may be used, what looks at a clock may not.
 ALLOWED = {
     "__future__", "abc", "base64", "bisect", "collections", "contextlib", "cryptography", "dataclasses", "datetime",
-    "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "html", "ipaddress", "itertools",
+    "decimal", "difflib", "email.headerregistry", "email.message", "email.policy", "enum",
+    "fractions", "functools", "hashlib", "heapq", "html", "ipaddress", "itertools",
     "json", "markdown_it", "math", "msgspec", "operator", "posixpath", "re", "shlex", "string", "textwrap", "traceback",
     "tree_sitter", "tree_sitter_bash", "types", "typing", "unicodedata", "urllib.parse",
 }  # fmt: skip

@@ -156,11 +156,11 @@ def connect(
 
             return NtfyChannel(config, secrets, private=private)
         case "email":
-            from handraise.channels.email import EmailChannel  # noqa: PLC0415
+            from handraise.channels.smtp import EmailChannel  # noqa: PLC0415
 
             return EmailChannel(config, secrets, private=private, clock=clock)
         case "apprise":
-            from handraise.channels.apprise import AppriseChannel  # noqa: PLC0415
+            from handraise.channels.apprise_channel import AppriseChannel  # noqa: PLC0415
 
             return AppriseChannel(config, secrets, private=private)
 
@@ -234,6 +234,10 @@ def _check_email(values: dict[str, str], *, private: bool) -> None:
     if values["security"] == "none" and is_address(host) and not is_loopback(host):
         raise ChannelUnusable(t("channels.check.plain"), "security")
     _check_login(values)
+    for field in ("user", "password"):
+        if not values[field].isascii():
+            # smtplib can't sign in with it.
+            raise ChannelUnusable(t("channels.check.ascii", field=field), field)
     recipients = [each.strip() for each in values["recipients"].split(",") if each.strip()]
     for field, addresses in (("sender", [values["sender"]]), ("recipients", recipients)):
         for each in addresses:
