@@ -291,7 +291,7 @@ class PresenceReport(Struct, frozen=True, forbid_unknown_fields=True):
     session: Short | None = None
 
 
-class ButtonPress(Struct, frozen=True):
+class PressedButton(Struct, frozen=True):
     """The secret of a button, valid once and only while its ask is open."""
 
     secret: Annotated[str, Meta(max_length=300)]
@@ -460,7 +460,7 @@ class NotificationRoutes:
     async def press(self, request: ApiRequest) -> Response:
         content = await receive_body(request.http, _LARGEST, json_only=False)
         try:
-            secret = msgspec.json.decode(content or b"{}", type=ButtonPress).secret
+            secret = msgspec.json.decode(content or b"{}", type=PressedButton).secret
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise BadRequest("Send the secret of a button as JSON.", 422, "invalid") from error
         return answer(ButtonPressed(await self._all.press(secret)))
@@ -579,7 +579,7 @@ class NotificationRoutes:
                 None,
                 self.press,
                 "Answer with a button of a message",
-                ButtonPress,
+                PressedButton,
                 ButtonPressed,
                 largest=_LARGEST,
                 authenticates_itself=True,

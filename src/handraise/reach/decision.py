@@ -47,7 +47,7 @@ class ChannelFacts(Struct, frozen=True):
     name: str = ""
 
 
-class World(Struct, frozen=True):
+class ReachWorld(Struct, frozen=True):
     """Everything besides the ask that the decision depends on."""
 
     roles: Mapping[str, Role] = {}
@@ -78,11 +78,11 @@ class Candidate(Struct, frozen=True):
         return self.step, self.channel, self.person
 
 
-class Send(Struct, frozen=True):
+class SendNow(Struct, frozen=True):
     """Now."""
 
 
-class Hold(Struct, frozen=True):
+class HoldBack(Struct, frozen=True):
     """Not now: again at `until`, or when something changes."""
 
     reason: Reason
@@ -95,17 +95,17 @@ class Skip(Struct, frozen=True):
     reason: Reason
 
 
-Verdict = Send | Hold | Skip
+Verdict = SendNow | HoldBack | Skip
 
 
-def steps_for(project: str | None, world: World) -> tuple[ChainStep, ...]:
+def steps_for(project: str | None, world: ReachWorld) -> tuple[ChainStep, ...]:
     """The project's own chain, else the one for all, else everything at once."""
     chain = world.chains.get(project) if project else None
     chain = chain or world.chains.get(ALL)
     return chain.steps if chain is not None else DEFAULT_STEPS
 
 
-def candidates(ask: AskFacts, world: World) -> list[Candidate]:
+def candidates(ask: AskFacts, world: ReachWorld) -> list[Candidate]:
     """Every message that the chain asks for, each once, in order."""
     found: dict[tuple[int, str, str], Candidate] = {}
     for number, step in enumerate(steps_for(ask.project, world)):
@@ -118,7 +118,7 @@ def candidates(ask: AskFacts, world: World) -> list[Candidate]:
 
 
 def decide(
-    ask: AskFacts, candidate: Candidate, world: World, done: Collection[tuple[int, str, str]], now: datetime
+    ask: AskFacts, candidate: Candidate, world: ReachWorld, done: Collection[tuple[int, str, str]], now: datetime
 ) -> Verdict:
     """`done`: the keys of what was sent for this ask, or given up."""
     if not ask.is_open:
@@ -128,12 +128,12 @@ def decide(
     if candidate.key in done or _sent_earlier(candidate, done):
         return Skip("already_sent")
     if now < candidate.due:
-        return Hold("not_due", candidate.due)
-    return _hold(ask, candidate.person, world, now) or Send()
+        return HoldBack("not_due", candidate.due)
+    return _hold(ask, candidate.person, world, now) or SendNow()
 
 
 def next_for(
-    ask: AskFacts, channel: str, person: str, world: World, done: Collection[tuple[int, str, str]], now: datetime
+    ask: AskFacts, channel: str, person: str, world: ReachWorld, done: Collection[tuple[int, str, str]], now: datetime
 ) -> tuple[Candidate, Verdict] | None:
     """The first step that is for this channel and person, and what to do about it; None if no step is."""
     for each in candidates(ask, world):
@@ -143,7 +143,7 @@ def next_for(
     return None
 
 
-def is_looking(person: str, session: str | None, world: World) -> bool:
+def is_looking(person: str, session: str | None, world: ReachWorld) -> bool:
     """Whether this person has the ask's session, or every ask, on their screen. Unknown means away."""
     seen = world.looking.get(person, ())
     return EVERYTHING in seen or (session is not None and session in seen)
@@ -155,28 +155,28 @@ def message_id(asks: Collection[str], candidate: Candidate) -> str:
     return sha256(about.encode()).hexdigest()[:32]
 
 
-def _hold(ask: AskFacts, person: str, world: World, now: datetime) -> Hold | None:
+def _hold(ask: AskFacts, person: str, world: ReachWorld, now: datetime) -> HoldBack | None:
     muted = [each for each in world.mutes if each.covers(person, ask.session, ask.project, now)]
     if muted:
         ends = [each.until for each in muted if each.until is not None]
-        return Hold("muted", max(ends) if len(ends) == len(muted) else None)
+        return HoldBack("muted", max(ends) if len(ends) == len(muted) else None)
     if person == ALL:
         return None  # nobody in particular, who could be looking or asleep
     if is_looking(person, ask.session, world):
-        return Hold("looking")
+        return HoldBack("looking")
     return _quiet(ask, world.quiet.get(person), now)
 
 
-def _quiet(ask: AskFacts, window: QuietWindow | None, now: datetime) -> Hold | None:
+def _quiet(ask: AskFacts, window: QuietWindow | None, now: datetime) -> HoldBack | None:
     ends = window.ends_at(now) if window is not None else None
     if window is None or ends is None:
         return None
     if not window.urgent_gets_through:
-        return Hold("quiet", ends)
+        return HoldBack("quiet", ends)
     if urgency_of(ask, now) == "high":
         return None
     urgent = urgent_from(ask, now)
-    return Hold("quiet", ends if urgent is None else min(ends, urgent))
+    return HoldBack("quiet", ends if urgent is None else min(ends, urgent))
 
 
 def _sent_earlier(candidate: Candidate, done: Collection[tuple[int, str, str]]) -> bool:
@@ -185,7 +185,7 @@ def _sent_earlier(candidate: Candidate, done: Collection[tuple[int, str, str]]) 
     return is_shown and any((channel, person) == candidate.key[1:] for _, channel, person in done)
 
 
-def _receivers(target: Target, world: World) -> Iterator[tuple[str, str]]:
+def _receivers(target: Target, world: ReachWorld) -> Iterator[tuple[str, str]]:
     match target:
         case ToScreens():
             yield SCREENS, ALL
@@ -206,7 +206,7 @@ def _receivers(target: Target, world: World) -> Iterator[tuple[str, str]]:
             assert_never(target)
 
 
-def _may_be_told(channel: str, person: str, world: World) -> bool:
+def _may_be_told(channel: str, person: str, world: ReachWorld) -> bool:
     """Viewers can turn on a device, which shows them asks without buttons. Everything else is for who can answer."""
     if channel == PUSH or person == ALL:
         return True

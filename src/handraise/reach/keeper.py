@@ -30,7 +30,7 @@ from handraise.reach.health import ChannelHealth
 from handraise.reach.log import NotificationLog
 from handraise.reach.model import ALL, AskLog, ButtonSecret, NoticeEntry
 from handraise.reach.open_asks import OpenAsks
-from handraise.reach.rounds import TRIES, Attempts, Bundle, Round, next_round, pause_after
+from handraise.reach.rounds import TRIES, Bundle, Round, SendAttempts, next_round, pause_after
 from handraise.reach.settings import StoredChannel
 from handraise.reach.situation import Situation
 from handraise.reach.urgency import facts_of
@@ -86,7 +86,7 @@ class EscalationKeeper:
         self._changed = asyncio.Event()
         self._asks = OpenAsks(desk, self._changed.set)
         self._logs: dict[str, AskLog] = {}
-        self._attempts: dict[str, Attempts] = {}
+        self._attempts: dict[str, SendAttempts] = {}
         self._busy: dict[str, asyncio.Task[None]] = {}
         self._pruned: datetime | None = None
         self._task: asyncio.Task[None] | None = None
@@ -270,7 +270,7 @@ class EscalationKeeper:
         )
 
     def _failed(self, message: str, wished: float | None) -> int:
-        attempts = self._attempts.setdefault(message, Attempts())
+        attempts = self._attempts.setdefault(message, SendAttempts())
         attempts.count += 1
         pause = pause_after(attempts.count) if wished is None else max(wished, pause_after(1))
         attempts.not_before = self._clock() + timedelta(seconds=pause)

@@ -22,7 +22,7 @@ from handraise.model.asks import Ask, Kind
 from handraise.model.items import NotificationFailed
 from handraise.model.tokens import hash_of, may
 from handraise.reach import words
-from handraise.reach.decision import Hold, Skip, is_looking
+from handraise.reach.decision import HoldBack, Skip, is_looking
 from handraise.reach.health import ChannelHealth, ChannelState
 from handraise.reach.keeper import EscalationKeeper, log_for
 from handraise.reach.log import NotificationLog, ReachRecords
@@ -295,8 +295,8 @@ class Notifications:
         """For Web Push and Telegram: when they may show this ask. None if only a change helps. Notes why not."""
         now = self._clock()
         verdict = self.situation.gate(ask, channel, person, now)
-        if (isinstance(verdict, Hold) and verdict.reason != "not_due") or isinstance(verdict, Skip):
-            until = verdict.until if isinstance(verdict, Hold) else None
+        if (isinstance(verdict, HoldBack) and verdict.reason != "not_due") or isinstance(verdict, Skip):
+            until = verdict.until if isinstance(verdict, HoldBack) else None
             state, about = (verdict.reason, str(until)), (ask.id, channel, person)
             if self._reported.get(about) != state:
                 self._reported[about] = state

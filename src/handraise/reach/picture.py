@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from handraise.reach.decision import Candidate, Hold, Send, Skip, World, candidates, decide, steps_for
+from handraise.reach.decision import Candidate, HoldBack, ReachWorld, SendNow, Skip, candidates, decide, steps_for
 from handraise.reach.model import ALL, SCREENS, ChainStep, Reason, Target, Urgency
 from handraise.reach.urgency import AskFacts, urgency_of
 
@@ -36,7 +36,7 @@ class PictureStep(Struct, frozen=True):
     rows: tuple[PictureRow, ...]
 
 
-def picture_of(ask: AskFacts, world: World) -> list[PictureStep]:
+def picture_of(ask: AskFacts, world: ReachWorld) -> list[PictureStep]:
     """Presence, mutes and settings stay as they are now; the time goes on."""
     done: set[tuple[int, str, str]] = set()
     names: Mapping[str, str] = {each.id: each.name for each in world.channels}
@@ -51,7 +51,7 @@ def _step(
     step: ChainStep,
     due: list[Candidate],
     ask: AskFacts,
-    world: World,
+    world: ReachWorld,
     done: set[tuple[int, str, str]],
     names: Mapping[str, str],
 ) -> PictureStep:
@@ -63,17 +63,17 @@ def _step(
 
 
 def _row(
-    each: Candidate, ask: AskFacts, world: World, done: set[tuple[int, str, str]], names: Mapping[str, str]
+    each: Candidate, ask: AskFacts, world: ReachWorld, done: set[tuple[int, str, str]], names: Mapping[str, str]
 ) -> PictureRow:
     label = names.get(each.channel, each.channel)
     if each.channel == SCREENS:
         return PictureRow(SCREENS, label, ALL, "shown", each.due)
     verdict = decide(ask, each, world, done, each.due)
     match verdict:
-        case Send():
+        case SendNow():
             done.add(each.key)
             return PictureRow(each.channel, label, each.person, "sent", each.due)
-        case Hold(reason=reason, until=until):
+        case HoldBack(reason=reason, until=until):
             done.add(each.key)
             effect: Effect = "held" if until is None else "later"
             return PictureRow(each.channel, label, each.person, effect, until, reason, until)

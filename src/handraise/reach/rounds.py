@@ -7,7 +7,17 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from handraise.reach.decision import TOGETHER, Candidate, Hold, Send, Skip, World, candidates, decide, message_id
+from handraise.reach.decision import (
+    TOGETHER,
+    Candidate,
+    HoldBack,
+    ReachWorld,
+    SendNow,
+    Skip,
+    candidates,
+    decide,
+    message_id,
+)
 from handraise.reach.model import PUSH, SCREENS, TELEGRAM, AskLog, EntryState, NoticeEntry, Reason, Urgency
 from handraise.reach.urgency import AskFacts, urgency_of
 
@@ -30,7 +40,7 @@ class Bundle(Struct, frozen=True):
     is_repeated: bool = False
 
 
-class Attempts(Struct):
+class SendAttempts(Struct):
     """How often sending a message failed, and when it may be retried."""
 
     count: int = 0
@@ -54,8 +64,8 @@ class _Due(Struct, frozen=True):
 def next_round(
     asks: Sequence[AskFacts],
     logs: Mapping[str, AskLog],
-    world: World,
-    attempts: Mapping[str, Attempts],
+    world: ReachWorld,
+    attempts: Mapping[str, SendAttempts],
     busy: Collection[str],
     now: datetime,
 ) -> Round:
@@ -74,14 +84,14 @@ def next_round(
                 _repeat(repeats, ask, each, last, now)
                 continue
             verdict = decide(ask, each, world, log.done, now)
-            if isinstance(verdict, Hold) and verdict.until is not None:
+            if isinstance(verdict, HoldBack) and verdict.until is not None:
                 wakes.append(verdict.until)
             match verdict:
-                case Send():
+                case SendNow():
                     ready.append(_Due(ask, each, is_due=True))
-                case Hold(reason="not_due"):
+                case HoldBack(reason="not_due"):
                     ready.append(_Due(ask, each, is_due=False))
-                case Hold(reason=reason, until=until):
+                case HoldBack(reason=reason, until=until):
                     notes.append((ask.id, _note(each, "held", now, reason, until)))
                 case Skip(reason="already_sent"):
                     pass
@@ -111,7 +121,7 @@ def _repeat(repeats: dict[str, Bundle], ask: AskFacts, each: Candidate, last: No
         repeats[last.message] = replace(known, asks=(*known.asks, ask.id))
 
 
-def _bundles(ready: Sequence[_Due], world: World, logs: Mapping[str, AskLog], now: datetime) -> list[Bundle]:
+def _bundles(ready: Sequence[_Due], world: ReachWorld, logs: Mapping[str, AskLog], now: datetime) -> list[Bundle]:
     """Asks of one session that are due together; those that are due in a moment come along."""
     groups: dict[tuple[object, ...], list[_Due]] = {}
     for each in ready:
@@ -130,15 +140,15 @@ def _bundles(ready: Sequence[_Due], world: World, logs: Mapping[str, AskLog], no
     return bundles
 
 
-def _may_join(each: _Due, world: World, logs: Mapping[str, AskLog], now: datetime) -> bool:
+def _may_join(each: _Due, world: ReachWorld, logs: Mapping[str, AskLog], now: datetime) -> bool:
     log = logs.get(each.ask.id)
     done = log.done if log is not None else ()
     is_soon = each.candidate.due <= now + TOGETHER
-    return is_soon and isinstance(decide(each.ask, replace(each.candidate, due=now), world, done, now), Send)
+    return is_soon and isinstance(decide(each.ask, replace(each.candidate, due=now), world, done, now), SendNow)
 
 
 def _allowed(
-    bundles: Sequence[Bundle], attempts: Mapping[str, Attempts], busy: Collection[str], now: datetime
+    bundles: Sequence[Bundle], attempts: Mapping[str, SendAttempts], busy: Collection[str], now: datetime
 ) -> tuple[list[Bundle], list[datetime]]:
     sends, later = [], []
     for each in bundles:

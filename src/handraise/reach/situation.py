@@ -13,7 +13,7 @@ from handraise.auth import Auth
 from handraise.desk.shared import RENEW
 from handraise.model.asks import Ask
 from handraise.model.tokens import Role, may
-from handraise.reach.decision import ChannelFacts, Hold, Send, Skip, Verdict, World, next_for
+from handraise.reach.decision import ChannelFacts, HoldBack, ReachWorld, SendNow, Skip, Verdict, next_for
 from handraise.reach.presence import Presence
 from handraise.reach.settings import ReachSettings
 from handraise.reach.urgency import facts_of
@@ -78,15 +78,15 @@ class Situation:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def world(self) -> World:
+    async def world(self) -> ReachWorld:
         """As it is now, with the current roles."""
         self._roles = await self.roles()
         return self.last_world()
 
-    def last_world(self) -> World:
+    def last_world(self) -> ReachWorld:
         """As it is now, with the roles as they were read last."""
         settings = self.settings
-        return World(
+        return ReachWorld(
             self._roles,
             settings.windows,
             tuple(settings.mutes.values()),
@@ -119,9 +119,9 @@ class Situation:
         """The same as a time: now or in the past if it may, later if it must wait; None if only a change helps."""
         verdict = self.gate(ask, channel, person, now)
         match verdict:
-            case Send():
+            case SendNow():
                 return now
-            case Hold(until=until):
+            case HoldBack(until=until):
                 end = self.presence.next_end() if verdict.reason == "looking" else None
                 return until if end is None else end
             case Skip():
