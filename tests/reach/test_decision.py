@@ -56,9 +56,7 @@ def verdict(ask: AskFacts, world: ReachWorld, now: datetime | None = None) -> ob
 
 
 def test_without_a_chain_everything_is_sent_at_once() -> None:
-    world = ReachWorld(
-        roles={"ana": "approver"}, channels=(PHONE, SLACK), devices={"ana", "ben"}, has_telegram=True
-    )
+    world = ReachWorld(roles={"ana": "approver"}, channels=(PHONE, SLACK), devices={"ana", "ben"}, has_telegram=True)
     found = [(each.channel, each.person, each.due - NOON) for each in candidates(ask_at(NOON), world)]
     assert found == [
         ("screens", ALL, GRACE),
@@ -157,9 +155,7 @@ def test_urgency_is_made_of_kind_danger_waiting_expiry_and_what_it_blocks() -> N
 
 def test_a_channel_may_get_a_reminder_and_a_device_may_not() -> None:
     steps = (ChainStep(0, (ToChannel("c_phone"), ToDevices())), ChainStep(60, (ToChannel("c_phone"), ToDevices())))
-    world = ReachWorld(
-        roles={"ana": "approver"}, channels=(PHONE,), devices={"ana"}, chains={ALL: Chain(ALL, steps)}
-    )
+    world = ReachWorld(roles={"ana": "approver"}, channels=(PHONE,), devices={"ana"}, chains={ALL: Chain(ALL, steps)})
     ask, later = ask_at(NOON), NOON + timedelta(minutes=1)
     done = {(0, "c_phone", "ana"), (0, PUSH, "ana")}
     found = {each.key: decide(ask, each, world, done, later) for each in candidates(ask, world)}

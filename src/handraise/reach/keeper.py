@@ -104,7 +104,7 @@ class EscalationKeeper:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        await self._pause()
+        await self.stop()
         if self._lease is not None:
             await self._lease.__aexit__(kind, error, trace)
 
@@ -117,7 +117,7 @@ class EscalationKeeper:
                 log.exception("notifications failed; trying again")
                 await asyncio.sleep(_AFTER_A_FAULT)
             finally:
-                await self._pause()
+                await self.stop()
 
     async def _until_needed(self) -> None:
         while not self._is_needed():
@@ -137,7 +137,7 @@ class EscalationKeeper:
         follow = asyncio.create_task(self._asks.follow())
         try:
             await self._asks.known.wait()
-            self._logs = {each.ask: each for each in await self._log.all() if not each.is_closed}
+            await self._remember()
             while self._is_needed():
                 self._changed.clear()
                 await self._rest(await self.turn())
@@ -145,7 +145,19 @@ class EscalationKeeper:
             follow.cancel()
             await asyncio.gather(follow, return_exceptions=True)
 
-    async def _pause(self) -> None:
+    async def _remember(self) -> None:
+        """Reads what was sent, also about asks that were settled while no hub was there to take it back."""
+        self._logs = {each.ask: each for each in await self._log.all() if not each.is_closed}
+
+    async def look(self) -> datetime | None:
+        """Reads everything again, and does what is due; returns when to look again. For tests: needs no feed."""
+        await self._asks.read()
+        await self._remember()
+        wake = await self.turn()
+        await self.settled()
+        return wake
+
+    async def stop(self) -> None:
         """Forgets what it knows: another hub may go on."""
         tasks = list(self._busy.values())
         for task in tasks:

@@ -49,11 +49,16 @@ class OpenAsks:
                 log.exception("the feed could not be followed; trying again")
                 await asyncio.sleep(_AFTER_A_FAULT)
 
-    async def _follow_once(self) -> None:
+    async def read(self) -> int:
+        """Reads what is open now; returns the position to follow from."""
         newest = await self._desk.newest()
         self.asks = {ask.id: ask for ask in await self._desk.asks(state="open")}
         self.known.set()
         self._changed()
+        return newest
+
+    async def _follow_once(self) -> None:
+        newest = await self.read()
         async with self._desk.follow(newest) as follower:
             async for news in follower:
                 if not isinstance(news, Preview):
