@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from handraise.model.tokens import ROLES, Role, may
 from handraise.reach.decision import (
     GRACE,
+    LOOKING,
     ChannelFacts,
     HoldBack,
     ReachWorld,
@@ -62,7 +63,7 @@ def test_without_a_chain_everything_is_sent_at_once() -> None:
         ("screens", ALL, GRACE),
         (PUSH, "ana", GRACE),
         (PUSH, "ben", GRACE),
-        (TELEGRAM, ALL, GRACE),
+        (TELEGRAM, ALL, timedelta(0)),
         ("c_phone", "ana", GRACE),
         ("c_slack", ALL, GRACE),
     ]
@@ -84,7 +85,8 @@ def test_before_its_time_a_step_waits() -> None:
 def test_nobody_is_notified_of_what_they_look_at() -> None:
     for seen in ({"s_1"}, {EVERYTHING}):
         world = ReachWorld(roles={"ana": "approver"}, channels=(PHONE,), looking={"ana": seen})
-        assert verdict(ask_at(NOON), world) == HoldBack("looking")
+        assert verdict(ask_at(NOON), world) == HoldBack("looking", NOON + GRACE + LOOKING)
+        assert verdict(ask_at(NOON), world, NOON + GRACE + LOOKING) == SendNow(), "nobody is there after all"
     elsewhere = ReachWorld(roles={"ana": "approver"}, channels=(PHONE,), looking={"ana": {"s_2"}, "ben": {"s_1"}})
     assert verdict(ask_at(NOON), elsewhere) == SendNow()
 
@@ -181,10 +183,10 @@ def test_what_delivers_by_itself_asks_for_its_first_step() -> None:
     ask, now = ask_at(NOON), NOON + GRACE
     found = next_for(ask, PUSH, "ana", world, (), now)
     assert found is not None
-    assert found[1] == HoldBack("looking")
+    assert found[1] == HoldBack("looking", now + LOOKING)
     chat = next_for(ask, TELEGRAM, "ana", world, (), now)
     assert chat is not None
-    assert chat[1] == HoldBack("looking")
+    assert chat[1] == HoldBack("looking", NOON + LOOKING)
     group = next_for(ask, TELEGRAM, ALL, world, (), now)
     assert group is not None
     assert group[1] == SendNow()
@@ -284,8 +286,8 @@ def test_whatever_the_world_is_like_the_rules_hold(ask: AskFacts, world: ReachWo
         role = world.roles.get(each.person)
         assert each.channel == PUSH or (role is not None and may(role, "approver"))
         seen = world.looking.get(each.person, ())
-        assert EVERYTHING not in seen
-        assert ask.session is None or ask.session not in seen
+        is_looking = EVERYTHING in seen or ask.session in seen
+        assert not is_looking or now >= each.due + LOOKING
         window = world.quiet.get(each.person)
         if window is not None and window.ends_at(now) is not None:
             assert window.urgent_gets_through

@@ -151,7 +151,7 @@ async def test_an_attached_terminal_counts_while_it_is_attached(world: ReachedWo
     await world.person("ana")
     await add(hub, "phone")
     await world.ask()
-    world.later(minutes=5)
+    world.later(seconds=5)
     with hub.attached(ANA, "s_1"):
         await hub.idle()
         await hub.keeper.look()

@@ -35,6 +35,8 @@ from handraise.reach.urgency import AskFacts, urgency_of, urgent_from
 
 GRACE = timedelta(seconds=2)
 """An ask that is answered this quickly was seen on a screen. Others of its session that come meanwhile join it."""
+LOOKING = timedelta(minutes=2)
+"""Who has an ask on the screen for this long after they would have been notified isn't looking: then they are."""
 TOGETHER = timedelta(seconds=5)
 """Asks of one session that are due within this time are one notification."""
 
@@ -62,6 +64,7 @@ class ReachWorld(Struct, frozen=True):
     has_telegram: bool = False
     chains: Mapping[str, Chain] = {}
     """By project; ALL is for those without one of their own."""
+    grace: timedelta = GRACE
 
 
 class Candidate(Struct, frozen=True):
@@ -109,9 +112,11 @@ def candidates(ask: AskFacts, world: ReachWorld) -> list[Candidate]:
     """Every message that the chain asks for, each once, in order."""
     found: dict[tuple[int, str, str], Candidate] = {}
     for number, step in enumerate(steps_for(ask.project, world)):
-        due = ask.opened_at + max(timedelta(seconds=step.after), GRACE)
         for target in step.targets:
             for channel, person in _receivers(target, world):
+                # A chat shows it at once: people may be talking to Claude there.
+                grace = timedelta(0) if channel == TELEGRAM else world.grace
+                due = ask.opened_at + max(timedelta(seconds=step.after), grace)
                 each = Candidate(number, due, channel, person, _may_be_told(channel, person, world))
                 found.setdefault(each.key, each)
     return list(found.values())
@@ -129,7 +134,7 @@ def decide(
         return Skip("already_sent")
     if now < candidate.due:
         return HoldBack("not_due", candidate.due)
-    return _hold(ask, candidate.person, world, now) or SendNow()
+    return _hold(ask, candidate, world, now) or SendNow()
 
 
 def next_for(
@@ -155,15 +160,17 @@ def message_id(asks: Collection[str], candidate: Candidate) -> str:
     return sha256(about.encode()).hexdigest()[:32]
 
 
-def _hold(ask: AskFacts, person: str, world: ReachWorld, now: datetime) -> HoldBack | None:
+def _hold(ask: AskFacts, candidate: Candidate, world: ReachWorld, now: datetime) -> HoldBack | None:
+    person = candidate.person
     muted = [each for each in world.mutes if each.covers(person, ask.session, ask.project, now)]
     if muted:
         ends = [each.until for each in muted if each.until is not None]
         return HoldBack("muted", max(ends) if len(ends) == len(muted) else None)
     if person == ALL:
         return None  # nobody in particular, who could be looking or asleep
-    if is_looking(person, ask.session, world):
-        return HoldBack("looking")
+    until = candidate.due + LOOKING
+    if now < until and is_looking(person, ask.session, world):
+        return HoldBack("looking", until)
     return _quiet(ask, world.quiet.get(person), now)
 
 

@@ -318,7 +318,7 @@ class EscalationKeeper:
         """The ask was settled: takes back what can be taken back."""
         log_of = self._logs.get(ask_id) or AskLog(ask_id, self._clock())
         retracted: list[NoticeEntry] = []
-        for key in {each.key for each in log_of.entries}:
+        for key in dict.fromkeys(each.key for each in log_of.entries):
             last = log_of.last(key)
             is_shown = last is not None and last.state == "sent" and not self._is_needed_still(ask_id, last)
             if last is not None and is_shown and await self._retract(ask_id, last):

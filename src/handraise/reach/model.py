@@ -168,6 +168,5 @@ class AskLog(Struct, frozen=True):
         if is_same and entry.state in ("held", "skipped"):
             return self
         if last is not None and (last.state == "sending" or (last.state, entry.state) == ("sent", "retracted")):
-            rest = tuple(each for each in self.entries if each is not last)
-            return replace(self, entries=(*rest, entry))
+            return replace(self, entries=tuple(entry if each is last else each for each in self.entries))
         return replace(self, entries=(*self.entries, entry)[-MOST_ENTRIES:])

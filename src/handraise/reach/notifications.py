@@ -68,6 +68,7 @@ class Notifications:
         self._desk = desk_for(Person("handraise"), "reach")
         self._clock = clock
         self._links = links
+        self._publish = publish
         self._config = config
         self._make = make or self._connect
         is_shared = elapsed is not None
@@ -317,6 +318,12 @@ class Notifications:
             label=label,
         )
         self._later(self._add(ask, entry))
+        if trouble is not None:
+            self._later(self._publish_failure(NotificationFailed(label or channel, channel, person, ask.id, trouble)))
+
+    def listen(self, changed: Callable[[], None]) -> Callable[[], None]:
+        self.situation.listeners.append(changed)
+        return lambda: self.situation.listeners.remove(changed)
 
     async def idle(self) -> None:
         """Waits until everything that was reported is stored."""
@@ -346,6 +353,9 @@ class Notifications:
         for ask in asks:
             if (ask.session is not None and ask.session == session) or is_looking(person, ask.session, world):
                 await self.log.change({ask.id: (log_for(ask), noticed)})
+
+    async def _publish_failure(self, failure: NotificationFailed) -> None:
+        await self._publish(failure)
 
     async def _add(self, ask: Ask, entry: NoticeEntry) -> None:
         await self.log.change({ask.id: (log_for(ask), lambda before: before.adding(entry))})

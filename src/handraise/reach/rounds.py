@@ -144,7 +144,8 @@ def _may_join(each: _Due, world: ReachWorld, logs: Mapping[str, AskLog], now: da
     log = logs.get(each.ask.id)
     done = log.done if log is not None else ()
     is_soon = each.candidate.due <= now + TOGETHER
-    return is_soon and isinstance(decide(each.ask, replace(each.candidate, due=now), world, done, now), SendNow)
+    at_once = replace(each.candidate, due=now)
+    return is_soon and isinstance(decide(each.ask, at_once, world, done, now), SendNow)
 
 
 def _allowed(

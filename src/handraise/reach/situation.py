@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Self
 
@@ -13,7 +13,7 @@ from handraise.auth import Auth
 from handraise.desk.shared import RENEW
 from handraise.model.asks import Ask
 from handraise.model.tokens import Role, may
-from handraise.reach.decision import ChannelFacts, HoldBack, ReachWorld, SendNow, Skip, Verdict, next_for
+from handraise.reach.decision import GRACE, ChannelFacts, HoldBack, ReachWorld, SendNow, Skip, Verdict, next_for
 from handraise.reach.presence import Presence
 from handraise.reach.settings import ReachSettings
 from handraise.reach.urgency import facts_of
@@ -35,6 +35,8 @@ class ReachConfig(Struct, frozen=True):
     """How often a hub that shares its database looks for what others changed, in seconds."""
     deadline: float = 20.0
     """How long a channel may take, in seconds."""
+    grace: timedelta = GRACE
+    """An ask that is answered this quickly needs no notification."""
 
 
 class Situation:
@@ -95,6 +97,7 @@ class Situation:
             frozenset(self.devices()),
             self.config.has_telegram,
             settings.chains,
+            self.config.grace,
         )
 
     async def roles(self) -> dict[str, Role]:
@@ -123,7 +126,7 @@ class Situation:
                 return now
             case HoldBack(until=until):
                 end = self.presence.next_end() if verdict.reason == "looking" else None
-                return until if end is None else end
+                return until if end is None or until is None else min(until, end)
             case Skip():
                 return None
 

@@ -158,9 +158,10 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     metrics = Metrics(opened, config.state, streams)
     link_base = _link_base(config, base)
     notifications = _notifications(config, opened, auth, link_base)
-    notifier = _notifier(config, opened, auth)
+    notifier = _notifier(config, opened, auth, notifications)
+    notifications.situation.devices = lambda: notifier.owners
     streams.attached = notifications.attached
-    bot = _telegram(config, opened, link_base)
+    bot = _telegram(config, opened, link_base, notifications)
     files = _files(config, opened)
     opened.store.serve_lookups(files.serve)
     more = (
@@ -299,7 +300,7 @@ def _setup(config: ServeConfig, opened: Hub, offer: HookOffer, notifier: Notifie
     return SetupRoutes(opened.store, partial(setup.look, config.program, config.environment, config.limit), is_done)
 
 
-def _notifier(config: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
+def _notifier(config: ServeConfig, opened: Hub, auth: Auth, gate: Notifications) -> Notifier:
     by_proxy = config.proxy.role if config.proxy is not None and config.proxy.header else None
     return Notifier(
         opened.desk.seat(Person("handraise"), "push"),
@@ -309,6 +310,7 @@ def _notifier(config: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
         os.urandom,
         replace(config.push, proxied=by_proxy),
         SharedPush(StoreRecords(opened.store), elapsed) if opened.store.shared else None,
+        gate,
     )
 
 
@@ -326,12 +328,20 @@ def _notifications(config: ServeConfig, opened: Hub, auth: Auth, link_base: str)
         os.urandom,
         link_base,
         publish,
-        replace(config.notifications, owner=OWNER, proxied=by_proxy, has_telegram=config.telegram is not None),
+        replace(
+            config.notifications,
+            owner=OWNER,
+            proxied=by_proxy,
+            has_telegram=config.telegram is not None,
+            grace=config.push.grace,
+        ),
         elapsed if opened.store.shared else None,
     )
 
 
-def _telegram(config: ServeConfig, opened: Hub, link_base: str) -> "TelegramBot | LeasedBot | None":
+def _telegram(
+    config: ServeConfig, opened: Hub, link_base: str, gate: Notifications
+) -> "TelegramBot | LeasedBot | None":
     """The bot, imported only by hubs that have one."""
     if config.telegram is None:
         return None
@@ -349,6 +359,7 @@ def _telegram(config: ServeConfig, opened: Hub, link_base: str) -> "TelegramBot 
             sessions.TelegramSessions,
             machine=opened.store.machine,
             shared=opened.store.shared,
+            gate=gate,
         )
         return bot
 
