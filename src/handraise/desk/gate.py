@@ -11,7 +11,7 @@ class NotificationGate(Protocol):
     """One decision for every channel. Its reasons are noted, and so is what was sent."""
 
     def opens_at(self, ask: Ask, channel: str, person: str) -> datetime | None:
-        """When this ask may be shown there: in the past or now, or later. None if only a change can help.
+        """When this ask may be shown there: in the past, or later. None if only a change can help.
 
         `person` is empty if nobody in particular sees it.
         """

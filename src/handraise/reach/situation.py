@@ -119,11 +119,11 @@ class Situation:
         return Skip("not_in_chain") if found is None else found[1]
 
     def opens_at(self, ask: Ask, channel: str, person: str, now: datetime) -> datetime | None:
-        """The same as a time: now or in the past if it may, later if it must wait; None if only a change helps."""
+        """The same as a time: in the past if it may, later if it must wait; None if only a change helps."""
         verdict = self.gate(ask, channel, person, now)
         match verdict:
             case SendNow():
-                return now
+                return ask.opened_at
             case HoldBack(until=until):
                 end = self.presence.next_end() if verdict.reason == "looking" else None
                 return until if end is None or until is None else min(until, end)
