@@ -20,7 +20,7 @@ from handraise.reach.situation import ReachConfig
 from handraise.surfaces.push.notifier import PushConfig
 
 NPM = Permission("Bash", {"command": "npm test"})
-AT_ONCE = {
+AT_ONCE: dict[str, Any] = {
     "push": PushConfig(grace=timedelta(0)),
     "notifications": ReachConfig(private_addresses=True),
 }
@@ -52,7 +52,7 @@ async def add(client: httpx2.AsyncClient, ntfy: NtfyServer, **more: Any) -> dict
 
 async def until(is_so: Callable[[], object]) -> None:
     async with asyncio.timeout(60):
-        while not is_so():  # noqa: ASYNC110 (the other end is a server without events)
+        while not is_so():
             await asyncio.sleep(0.02)
 
 
