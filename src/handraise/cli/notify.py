@@ -172,7 +172,7 @@ def mute(session: str | None, project: str | None, span: str | None, everyone: b
 
 @notify.command()
 @click.argument("mute", metavar="MUTE", required=False)
-@click.option("--all", "every", is_flag=True, help="All of your mutes.")
+@click.option("-a", "--all", "every", is_flag=True, help="All of your mutes.")
 @on_hub
 def unmute(mute: str | None, every: bool, client: HubClient) -> None:
     """Remove a mute, by its ID or the ID of its session or project."""
@@ -283,10 +283,11 @@ def stats(days: int, client: HubClient, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found))
         return
-    click.echo(f"{found['asks']} requests in {days} days: {found['answered']} answered, {found['expired']} expired")
+    requests = "1 request" if found["asks"] == 1 else f"{found['asks']} requests"
+    click.echo(f"{requests} in {days} days: {found['answered']} answered, {found['expired']} expired")
     click.echo(f"Noticed after {_times(found['noticed'])}; answered after {_times(found['to_answer'])}")
     click.echo(f"Agents waited {found['minutes_waited']:g} min")
-    click.echo(f"{found['notifications']} notifications, {found['unneeded']} not needed")
+    click.echo(f"Notifications: {found['notifications']}, of which {found['unneeded']} not needed")
     for each in found["channels"]:
         if each["step"] is None:
             numbers = f"{each['sent']} sent, {each['failed']} failed, {each['unneeded']} not needed"
