@@ -12,6 +12,7 @@ import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from typing import Any, BinaryIO
 
 from handraise.channels.config import ChannelConfig, ChannelSecrets, utc
 from handraise.channels.mails import mail, message_id, partly_refused, refused, refused_recipients
@@ -23,6 +24,7 @@ from handraise.texts import t
 DEADLINE = 30.0
 """How long a mail may take. Longer than for other channels: mail servers make unknown senders wait."""
 _ACCEPTED = (250, 251)
+_LARGEST_REPLIES = 256 * 1024
 
 
 class EmailChannel:
@@ -172,6 +174,8 @@ class EmailChannel:
 class _Server(smtplib.SMTP):
     """A connection to an address that was checked, under the name that its certificate must have."""
 
+    file: Any
+
     def __init__(
         self,
         host: str,
@@ -201,6 +205,12 @@ class _Server(smtplib.SMTP):
             raise smtplib.SMTPConnectError(code, greeting)
         self.is_open = True
 
+    def getreply(self) -> tuple[int, bytes]:
+        """As smtplib's, with a limit: a reply can have any number of lines."""
+        if self.file is None and self.sock is not None:
+            self.file = _LimitedReplies(self.sock.makefile("rb"))
+        return super().getreply()
+
     def abandon(self) -> None:
         """From another thread: ends whatever the connection waits for."""
         self._abandoned = True
@@ -226,3 +236,21 @@ class _Server(smtplib.SMTP):
             with suppress(OSError):
                 return socket.create_connection((address, port), timeout)
         return socket.create_connection((self._where[1][-1], port), timeout)
+
+
+class _LimitedReplies:
+    """What a server says, up to a size that no honest one reaches."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._rest = _LARGEST_REPLIES
+
+    def readline(self, size: int) -> bytes:
+        line = self._file.readline(size)
+        self._rest -= len(line)
+        if self._rest < 0:
+            raise OSError("too much")
+        return line
+
+    def close(self) -> None:
+        self._file.close()
