@@ -56,7 +56,7 @@ class MailServer:
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802
         if self.cuts_data:
-            assert server.transport is not None
+            assert isinstance(server.transport, asyncio.Transport)
             server.transport.abort()
             return "250 nobody hears this"
         if self.on_data:

@@ -38,7 +38,7 @@ def email(server: MailServer, trust: ssl.SSLContext | None = None, **typed: str)
 
 async def refusal(server: MailServer, **typed: str) -> ChannelError:
     with pytest.raises(ChannelError) as caught:
-        await email(server, security="none", **typed).send(MESSAGE)
+        await email(server, None, security="none", **typed).send(MESSAGE)
     return caught.value
 
 

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from handraise.channels.config import ChannelConfig, ChannelSecrets, utc
 from handraise.channels.mails import mail, message_id, partly_refused, refused, refused_recipients
 from handraise.channels.model import ChannelError, ChannelMessage, ChannelReceipt
-from handraise.channels.outbound import Resolve, Unanswered, resolve, usable_addresses
+from handraise.channels.outbound import NoReply, Resolve, resolve, usable_addresses
 from handraise.model.addresses import is_loopback
 from handraise.texts import t
 
@@ -66,7 +66,7 @@ class EmailChannel:
         identity = message_id(message.id, self._sender.rpartition("@")[2])
         return ChannelReceipt(identity, partly_refused(refusals, self._host))
 
-    async def retract(self, receipt: ChannelReceipt, message: ChannelMessage) -> bool:  # noqa: ARG002 (a mail is a mail)
+    async def retract(self, receipt: ChannelReceipt, message: ChannelMessage) -> bool:  # noqa: ARG002 (no way back)
         return False
 
     async def probe(self) -> str:
@@ -74,15 +74,15 @@ class EmailChannel:
         key = "channels.email.signed_in" if self._user else "channels.email.works"
         return t(key, host=self._host)
 
-    async def _run(self, work: Callable[["_Server"], dict[str, int]]) -> dict[str, int]:
+    async def _run(self, work: Callable[["_MailConnection"], dict[str, int]]) -> dict[str, int]:
         outcome = await self._try(work)
         if isinstance(outcome, ChannelError):
             # Outside of an `except`: no error of smtplib, which may quote what was sent, hangs on to this one.
             raise outcome
         return outcome
 
-    async def _try(self, work: Callable[["_Server"], dict[str, int]]) -> dict[str, int] | ChannelError:
-        server: _Server | None = None
+    async def _try(self, work: Callable[["_MailConnection"], dict[str, int]]) -> dict[str, int] | ChannelError:
+        server: _MailConnection | None = None
         try:
             async with asyncio.timeout(self._deadline):
                 addresses = await usable_addresses(self._host, self._port, self._resolve, private=self._private)
@@ -90,7 +90,7 @@ class EmailChannel:
                     return self._trouble("plain", permanent=True)
                 server = self._server(addresses)
                 return await asyncio.to_thread(self._work, server, work)
-        except Unanswered as error:
+        except NoReply as error:
             return self._trouble(error.trouble, permanent=error.trouble == "private")
         except TimeoutError:
             return self._trouble("timeout", maybe_sent=server is not None and server.has_begun)
@@ -98,15 +98,19 @@ class EmailChannel:
             if server is not None:
                 server.abandon()
 
-    def _server(self, addresses: list[str]) -> "_Server":
-        return _Server(self._host, self._port, addresses, self._security == "tls", self._context, self._deadline)
+    def _server(self, addresses: list[str]) -> "_MailConnection":
+        return _MailConnection(
+            self._host, self._port, addresses, self._security == "tls", self._context, self._deadline
+        )
 
     def _context(self) -> ssl.SSLContext:
         if self._trust is None:
             self._trust = ssl.create_default_context()
         return self._trust
 
-    def _work(self, server: "_Server", work: Callable[["_Server"], dict[str, int]]) -> dict[str, int] | ChannelError:
+    def _work(
+        self, server: "_MailConnection", work: Callable[["_MailConnection"], dict[str, int]]
+    ) -> dict[str, int] | ChannelError:
         """In a thread. Every way that a server can fail is caught here, where it is known how far it got."""
         try:
             server.open()
@@ -129,7 +133,7 @@ class EmailChannel:
             server.close()
         return done
 
-    def _sign_in(self, server: "_Server") -> None:
+    def _sign_in(self, server: "_MailConnection") -> None:
         server.ehlo_or_helo_if_needed()
         if self._security == "starttls":
             if not server.has_extn("starttls"):
@@ -145,7 +149,7 @@ class EmailChannel:
         except smtplib.SMTPResponseException as error:
             raise refused(error.smtp_code, self._host, step="login") from None
 
-    def _deliver(self, server: "_Server", message: ChannelMessage, now: datetime) -> dict[str, int]:
+    def _deliver(self, server: "_MailConnection", message: ChannelMessage, now: datetime) -> dict[str, int]:
         """Sends it to everyone whom the server accepts; the others with their codes."""
         content = mail(message, self._sender, self._recipients, now).as_bytes()
         code, _ = server.mail(self._sender)
@@ -171,7 +175,7 @@ class EmailChannel:
         )
 
 
-class _Server(smtplib.SMTP):
+class _MailConnection(smtplib.SMTP):
     """A connection to an address that was checked, under the name that its certificate must have."""
 
     file: Any
