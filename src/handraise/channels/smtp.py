@@ -18,11 +18,13 @@ from handraise.channels.config import ChannelConfig, ChannelSecrets, utc
 from handraise.channels.mails import mail, message_id, partly_refused, refused, refused_recipients
 from handraise.channels.model import ChannelError, ChannelMessage, ChannelReceipt
 from handraise.channels.outbound import NoReply, Resolve, resolve, usable_addresses
+from handraise.channels.threads import in_thread
 from handraise.model.addresses import is_loopback
 from handraise.texts import t
 
 DEADLINE = 30.0
 """How long a mail may take. Longer than for other channels: mail servers make unknown senders wait."""
+_CONNECT_SECONDS = 10.0
 _ACCEPTED = (250, 251)
 _LARGEST_REPLIES = 256 * 1024
 
@@ -89,7 +91,8 @@ class EmailChannel:
                 if self._security == "none" and not all(is_loopback(each) for each in addresses):
                     return self._trouble("plain", permanent=True)
                 server = self._server(addresses)
-                return await asyncio.to_thread(self._work, server, work)
+                connection = server
+                return await in_thread(lambda: self._work(connection, work))
         except NoReply as error:
             return self._trouble(error.trouble, permanent=error.trouble == "private")
         except TimeoutError:
@@ -236,10 +239,13 @@ class _MailConnection(smtplib.SMTP):
         return made
 
     def _connected(self, port: int, timeout: float) -> socket.socket:
-        for address in self._where[1][:-1]:
+        *others, last = self._where[1]
+        for address in others:
             with suppress(OSError):
-                return socket.create_connection((address, port), timeout)
-        return socket.create_connection((self._where[1][-1], port), timeout)
+                return socket.create_connection((address, port), min(timeout, _CONNECT_SECONDS))
+            if self._abandoned:
+                raise OSError("abandoned")
+        return socket.create_connection((last, port), min(timeout, _CONNECT_SECONDS))
 
 
 class _LimitedReplies:
