@@ -239,6 +239,11 @@ async def test_statistics_say_what_rang_and_led_to_an_answer(tmp_path: Path) -> 
             ("My phone", None, 1),
             ("My phone", 0, 1),
         }
+        await hub.up.notifications.idle()
+        metrics = (await client.get("/metrics")).text
+        assert 'handraise_notifications_total{channel="ntfy",state="sent",step="0"} 1.0' in metrics
+        assert 'handraise_notifications_unneeded_total{channel="ntfy"} 1.0' in metrics
+        assert "handraise_agent_wait_seconds_total " in metrics
         [row] = (await client.get(f"{BASE}/export")).json()["rows"]
         assert (row["ask"], row["answered_by"], row["last_channel"]) == (ask.id, "a approver", "My phone")
         exported = await client.get(f"{BASE}/export", params={"format": "csv"})

@@ -9,10 +9,11 @@ import msgspec
 
 from handraise.desk.interface import Refused
 from handraise.desk.shared import RecordChange, SharedRecords
+from handraise.reach.counts import NotificationCounts
 from handraise.reach.model import AskLog
 from handraise.texts import t
 
-KIND = "reach.log"
+KIND = "reach log"
 MOST = 2_000
 """How many asks are remembered."""
 _TRIES = 10
@@ -33,12 +34,17 @@ class NotificationLog:
 
     def __init__(self, records: ReachRecords) -> None:
         self._records = records
+        self.counts = NotificationCounts()
         self._stored: dict[str, bytes | None] = {}
         """What this hub believes is stored. If it isn't, it is read again."""
 
     async def read(self, ask: str) -> AskLog | None:
         stored = self._stored[ask] = await self._records.record(KIND, ask)
         return _decoded(stored)
+
+    async def peek(self, ask: str) -> AskLog | None:
+        """Without remembering it: nothing more is expected."""
+        return _decoded(await self._records.record(KIND, ask))
 
     async def all(self) -> list[AskLog]:
         """Oldest first."""
@@ -50,7 +56,7 @@ class NotificationLog:
         done: dict[str, AskLog] = {}
         for _ in range(_TRIES):
             rest = {ask: each for ask, each in changes.items() if ask not in done}
-            batch: list[tuple[AskLog, RecordChange | None]] = []
+            batch: list[tuple[AskLog, AskLog, RecordChange | None]] = []
             for ask, (empty, change) in rest.items():
                 if ask not in self._stored:
                     await self.read(ask)
@@ -58,7 +64,8 @@ class NotificationLog:
                 before = _decoded(stored) or empty
                 after = change(before)
                 is_same = stored is not None and after == before
-                batch.append((after, None if is_same else RecordChange(ask, msgspec.json.encode(after), stored)))
+                change_to = None if is_same else RecordChange(ask, msgspec.json.encode(after), stored)
+                batch.append((before, after, change_to))
             await self._save(batch, done)
             if len(done) == len(changes):
                 return done
@@ -76,14 +83,15 @@ class NotificationLog:
         if gone:
             await self._records.save(KIND, gone)
 
-    async def _save(self, batch: list[tuple[AskLog, RecordChange | None]], done: dict[str, AskLog]) -> None:
-        changes = [change for _, change in batch if change is not None]
+    async def _save(self, batch: list[tuple[AskLog, AskLog, RecordChange | None]], done: dict[str, AskLog]) -> None:
+        changes = [change for _, _, change in batch if change is not None]
         took = iter(await self._records.save(KIND, changes) if changes else ())
-        for after, change in batch:
+        for before, after, change in batch:
             if change is None or next(took):
                 done[after.ask] = after
                 if change is not None:
                     self._stored[after.ask] = change.value
+                    self.counts.note(before, after)
             else:
                 self._stored.pop(after.ask, None)
 

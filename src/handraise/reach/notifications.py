@@ -22,6 +22,7 @@ from handraise.model.asks import Ask, Kind
 from handraise.model.items import NotificationFailed
 from handraise.model.tokens import hash_of, may
 from handraise.reach import words
+from handraise.reach.counts import NotificationCounts
 from handraise.reach.decision import HoldBack, Skip, is_looking
 from handraise.reach.health import ChannelHealth, ChannelState
 from handraise.reach.keeper import EscalationKeeper, log_for
@@ -31,7 +32,7 @@ from handraise.reach.picture import PictureStep, picture_of
 from handraise.reach.presence import Presence
 from handraise.reach.settings import ReachSettings, StoredChannel, is_used
 from handraise.reach.situation import ReachConfig, Situation
-from handraise.reach.statistics import AskRow, ReachStatistics, rows_of, statistics_of
+from handraise.reach.statistics import AskRow, ReachStatistics, is_by_rule, rows_of, statistics_of
 from handraise.reach.urgency import AskFacts
 from handraise.texts import t
 
@@ -77,6 +78,7 @@ class Notifications:
         self.situation = Situation(self.settings, self.presence, auth, clock, config, shared=is_shared)
         self.log = NotificationLog(records)
         self.health = ChannelHealth(records)
+        self.settings.listeners.append(self._name_kinds)
         lease = LeaseKeeper(records, _LEASE, elapsed, every=config.renew) if elapsed is not None else None
         self.keeper = EscalationKeeper(
             self._desk,
@@ -324,6 +326,23 @@ class Notifications:
     def listen(self, changed: Callable[[], None]) -> Callable[[], None]:
         self.situation.listeners.append(changed)
         return lambda: self.situation.listeners.remove(changed)
+
+    def count_settled(self, ask: str) -> None:
+        """For metrics. Never waits."""
+        self._later(self._count_settled(ask))
+
+    @property
+    def counts(self) -> NotificationCounts:
+        """For metrics."""
+        return self.log.counts
+
+    def _name_kinds(self) -> None:
+        self.log.counts.kinds |= {each.id: each.config.kind for each in self.settings.channels.values()}
+
+    async def _count_settled(self, name: str) -> None:
+        ask = await self._ask(name)
+        if ask is not None and not is_by_rule(ask):
+            self.counts.settle(ask, await self.log.peek(name))
 
     async def idle(self) -> None:
         """Waits until everything that was reported is stored."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from handraise.desk.shared import RecordChange, SharedRecords
 
-KIND = "reach.presence"
+KIND = "reach presence"
 LASTS = timedelta(seconds=60)
 """How long a page counts as focused after its last report. It reports every 25 seconds."""
 MOST = 1_000
