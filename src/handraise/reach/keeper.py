@@ -36,7 +36,7 @@ from handraise.reach.situation import Situation
 from handraise.reach.urgency import facts_of
 from handraise.texts import t
 
-MARGIN = 25.0
+MARGIN = 40.0
 """A message is sent only if the lease lasts longer than that: a channel may take nearly as long."""
 BUTTONS = "/api/notifications/buttons"
 KEPT = timedelta(days=90)

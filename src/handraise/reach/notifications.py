@@ -39,6 +39,8 @@ from handraise.texts import t
 MOST_ASKS = 2_000
 """How many asks the statistics count."""
 _LEASE = "reach"
+_LASTS = 60.0
+"""Seconds. Longer than a channel may take."""
 SOURCE = "ntfy"
 _MOST_PAGES = 100
 """Characters of the ID that a page gives itself."""
@@ -79,7 +81,7 @@ class Notifications:
         self.log = NotificationLog(records)
         self.health = ChannelHealth(records)
         self.settings.listeners.append(self._name_kinds)
-        lease = LeaseKeeper(records, _LEASE, elapsed, every=config.renew) if elapsed is not None else None
+        lease = LeaseKeeper(records, _LEASE, elapsed, seconds=_LASTS, every=config.renew) if elapsed is not None else None
         self.keeper = EscalationKeeper(
             self._desk,
             self.situation,
