@@ -38,6 +38,9 @@ from handraise.texts import t
 
 MOST_ASKS = 2_000
 """How many asks the statistics count."""
+REMEMBERED = timedelta(days=90)
+"""For how long it is kept what was sent."""
+_PRUNE_EVERY = timedelta(hours=1)
 _LEASE = "reach"
 _LASTS = 60.0
 """Seconds. Longer than a channel may take."""
@@ -81,7 +84,9 @@ class Notifications:
         self.log = NotificationLog(records)
         self.health = ChannelHealth(records)
         self.settings.listeners.append(self._name_kinds)
-        lease = LeaseKeeper(records, _LEASE, elapsed, seconds=_LASTS, every=config.renew) if elapsed is not None else None
+        lease = (
+            LeaseKeeper(records, _LEASE, elapsed, seconds=_LASTS, every=config.renew) if elapsed is not None else None
+        )
         self.keeper = EscalationKeeper(
             self._desk,
             self.situation,
@@ -96,6 +101,7 @@ class Notifications:
         )
         self._stack = AsyncExitStack()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._pruned: datetime | None = None
         self._reported: dict[tuple[str, str, str], tuple[str, str | None]] = {}
 
     async def __aenter__(self) -> Self:
@@ -343,6 +349,7 @@ class Notifications:
 
     async def _count_settled(self, name: str) -> None:
         ask = await self._ask(name)
+        await self.prune()
         if ask is not None and not is_by_rule(ask):
             self.counts.settle(ask, await self.log.peek(name))
 
@@ -378,8 +385,17 @@ class Notifications:
     async def _publish_failure(self, failure: NotificationFailed) -> None:
         await self._publish(failure)
 
+    async def prune(self) -> None:
+        """Forgets what is old. At most once an hour, when something is noted."""
+        now = self._clock()
+        if self._pruned is None or now - self._pruned >= _PRUNE_EVERY:
+            self._pruned = now
+            await self.log.prune(now - REMEMBERED)
+            await self.settings.prune()
+
     async def _add(self, ask: Ask, entry: NoticeEntry) -> None:
         await self.log.change({ask.id: (log_for(ask), lambda before: before.adding(entry))})
+        await self.prune()
 
     def _later(self, what: Coroutine[Any, Any, None]) -> None:
         """In the background: what is sent doesn't wait for its log."""
