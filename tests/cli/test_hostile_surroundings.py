@@ -40,6 +40,7 @@ WORDS: dict[str, list[list[str]]] = {
     "prune": [["prune", "--yes"]],
     "show": [["show", "s_1"], ["show", "a_1"]],
     "diff": [["diff", "s_1"]],
+    "notify": [["notify"], ["notify", "quiet"], ["notify", "log"], ["notify", "chain", "show"]],
     "search": [["search", "hi"], ["search", "--session", "s_1", "hi"]],
     "hub": [["hub", "status"], ["hub", "stop", "--yes"], ["hub", "restart", "--yes"], ["hub", "logs"]],
     "service": [["service", "uninstall", "--yes"]],
