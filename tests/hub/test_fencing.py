@@ -270,7 +270,8 @@ async def test_a_server_that_loses_power_interrupts_nobody_for_good(tmp_path: Pa
         idle = await begin(laptop)
 
         await asyncio.to_thread(own_cluster.kill)
-        await until_trouble(laptop, "Can't reach the database")
+        for site in (laptop, server):
+            await until_trouble(site, "Can't reach the database")
         with pytest.raises(StoreAway):
             await server.hub.desk.answer(ask.id, SQLITE)
         await asyncio.to_thread(own_cluster.start)
