@@ -20,8 +20,8 @@ import pytest
 from msgspec.structs import replace
 
 from api.served import Served, served
+from cli.parsing import parsed
 from cli.printed import PLACE, ROOT, printed
-from handraise.cli.main import main
 from handraise.model.asks import Body, Form, Offer, Option, Permission, Plan, Prompt, Question
 from handraise.model.machines import Machine
 from handraise.model.projects import Options
@@ -70,17 +70,6 @@ def strict() -> list[str]:
     return sorted({each.words for each in printed() if not each.is_mention and each.words not in MENTIONS})
 
 
-def parse(words: list[str]) -> None:
-    """Raises a UsageError, as the command would."""
-    command: click.Command = main
-    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
-        found = command.get_command(click.Context(main), words[0])
-        if found is None:
-            raise click.NoSuchOption(words[0])
-        command, words = found, words[1:]
-    command.make_context("handraise", words)
-
-
 def elsewhere(command: str) -> tuple[str, str] | None:
     named = [each for each in ELSEWHERE if f"{command} ".startswith(f"{each} ")]
     return ELSEWHERE[max(named, key=len)] if named else None
@@ -106,7 +95,7 @@ def test_what_a_page_names_exists_with_its_options() -> None:
         # `[SESSION]` and `…` stand for what a person types.
         words = shlex.split(re.sub(" …$|[][]", "", each.words).replace("…", "x"))[1:]
         try:
-            parse([re.sub("^(ROLE|PROJECT|URL)$", "agent", word) for word in words])
+            parsed([re.sub("^(ROLE|PROJECT|URL)$", "agent", word) for word in words])
         except (click.MissingParameter, click.BadOptionUsage):
             pass  # not a whole command: `handraise say`, `handraise serve --database`
         except (click.exceptions.NoArgsIsHelpError, click.exceptions.Exit):
