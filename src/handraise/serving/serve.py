@@ -116,6 +116,7 @@ class RunningHub(Struct, frozen=True):
     auth: Auth
     base: str
     named: str
+    webhooks: Webhooks
     offers_hook: bool = False
     """Whether nobody has brought Claudes in terminals in yet."""
     telegram: "TelegramBot | LeasedBot | None" = None
@@ -184,7 +185,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     serves = _up(listeners, streams)
     async with auth, metrics, agent_routes, hooks, notifier, webhooks, retention, serves, bot or nullcontext():
         with _address(config.state, base):
-            yield RunningHub(opened, app, auth, base, link_base, offer.is_open, bot)
+            yield RunningHub(opened, app, auth, base, link_base, webhooks, offer.is_open, bot)
 
 
 def where(state: Path) -> str | None:

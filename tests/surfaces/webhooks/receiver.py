@@ -4,7 +4,7 @@ import asyncio
 import hmac
 from base64 import b64decode, b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,19 +76,24 @@ class Receiver:
         await self.until(lambda received: {*about} <= {each.about for each in received})
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError, asyncio.IncompleteReadError):
-            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-            headers = {
-                name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)
-            }
-            raw = await reader.readexactly(int(headers.get("content-length", "0")))
-            async with self.changed:
-                self.received.append(Received(head[0].split()[1], headers, raw))
-                self.changed.notify_all()
-            path = self.received[-1].path
-            reply = self.refusing_paths.get(path) or (self.replies.pop(0) if self.replies else self.always)
-            await (reply or status(204))(writer)
-        writer.close()
+        try:
+            await self._serve(reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        pairs = (line.partition(":") for line in head[1:] if line)
+        headers = {name.lower(): value.strip() for name, _, value in pairs}
+        raw = await reader.readexactly(int(headers.get("content-length", "0")))
+        received = Received(head[0].split()[1], headers, raw)
+        async with self.changed:
+            self.received.append(received)
+            self.changed.notify_all()
+        reply = self.refusing_paths.get(received.path) or (self.replies.pop(0) if self.replies else self.always)
+        await (reply or status(204))(writer)
 
 
 def status(code: int, body: bytes = b"", **headers: str) -> Reply:
