@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ from surfaces.webhooks.hooked import PRIVATE
 from surfaces.webhooks.receiver import Receiver, receiver, status
 
 ANA = Person("ana")
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 WHICH = Question((Prompt("Which?", "", (Option("A"),)),))
 DEADLINE = 30.0
 
@@ -63,10 +64,12 @@ class DyingRecords(StoreRecords):
 
 
 @asynccontextmanager
-async def sending(opened: Hub, records: StoreRecords) -> AsyncIterator[Webhooks]:
+async def sending(
+    opened: Hub, records: StoreRecords, clock: Callable[[], datetime] | None = None
+) -> AsyncIterator[Webhooks]:
     auth = Auth(opened.store, opened.clock, os.urandom)
     desk = opened.desk.seat(Person("handraise"), "webhooks")
-    async with Webhooks(desk, auth, records, opened.clock, os.urandom, "http://hub", PRIVATE) as made:
+    async with Webhooks(desk, auth, records, clock or opened.clock, os.urandom, "http://hub", PRIVATE) as made:
         yield made
 
 
@@ -142,13 +145,13 @@ async def test_a_hub_that_is_killed_at_any_step_loses_nothing(tmp_path: Path) ->
 async def test_a_killed_hub_does_not_forget_a_failure(tmp_path: Path) -> None:
     async with quiet_hub(tmp_path) as opened, receiver() as there:
         there.always = status(500)
-        async with sending(opened, StoreRecords(opened.store)) as webhooks:
+        async with sending(opened, StoreRecords(opened.store), lambda: NOON) as webhooks:
             made, _ = await webhooks.add(NewWebhook("chat", there.url()), ANA, "test")
             await raise_ask(opened, "a_1")
             async with asyncio.timeout(DEADLINE):
                 while not (found := await webhooks.deliveries(made.webhook.id)) or found[0].tries == 0:
                     await asyncio.sleep(0.01)
-        async with sending(opened, StoreRecords(opened.store)) as webhooks:
+        async with sending(opened, StoreRecords(opened.store), lambda: NOON) as webhooks:
             (again,) = await webhooks.deliveries(made.webhook.id)
             assert (again.tries, again.state, again.next_at) == (1, "queued", found[0].next_at)
             (seen,) = await webhooks.list_all()

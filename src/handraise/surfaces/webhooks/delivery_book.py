@@ -62,28 +62,41 @@ class DeliveryBook:
         return is_new
 
     async def change(
-        self, delivery: str, decide: Callable[[WebhookDelivery], WebhookDelivery]
+        self,
+        delivery: str,
+        decide: Callable[[WebhookDelivery], WebhookDelivery],
+        health: Callable[[WebhookHealth], WebhookHealth] = lambda same: same,
     ) -> WebhookDelivery | None:
-        """The delivery after the decision, which is made again if someone was faster. None if it is gone."""
+        """The delivery after the decision, which is made again if someone was faster. None if it is gone.
+
+        How the webhook is after it is stored together with it.
+        """
         for _ in range(_TRIES):
             before = self.deliveries.get(delivery)
             if before is None:
                 return None
             after = decide(before)
-            if after == before or await self._save(delivery, msgspec.json.encode(after), self._stored[delivery]):
+            if await self._store(before, after, health(self.health)):
                 await self._tidy()
                 return after
             await self.refresh()
         raise Refused(t("webhooks.error.busy"))
 
-    async def note(self, decide: Callable[[WebhookHealth], WebhookHealth]) -> None:
-        """How the webhook is from here on."""
-        for _ in range(_TRIES):
-            after = decide(self.health)
-            if after == self.health or await self._save(_HEALTH, msgspec.json.encode(after), self._stored.get(_HEALTH)):
-                return
-            await self.refresh()
-        raise Refused(t("webhooks.error.busy"))
+    async def _store(self, before: WebhookDelivery, after: WebhookDelivery, health: WebhookHealth) -> bool:
+        """Whether the delivery was stored. If another hub changed the health meanwhile, that one stays."""
+        changes = []
+        if after != before:
+            changes.append(RecordChange(after.id, msgspec.json.encode(after), self._stored[after.id]))
+        if health != self.health:
+            changes.append(RecordChange(_HEALTH, msgspec.json.encode(health), self._stored.get(_HEALTH)))
+        if not changes:
+            return True
+        async with self._storing:
+            took = await self._records.save(self._kind, changes)
+            for change, did in zip(changes, took, strict=True):
+                if did and change.value is not None:
+                    self._take_over(change.key, change.value)
+        return took[0]
 
     async def remove(self) -> None:
         """Everything, for good."""

@@ -65,8 +65,12 @@ class WebhookSender:
     async def resend(self, webhook: Webhook, delivery: WebhookDelivery) -> WebhookDelivery:
         """Sends it immediately, because a person wants that."""
         attempt, _ = await self._attempt(webhook, delivery)
-        await self._note(webhook, attempt)
-        changed = await self.book.change(delivery.id, lambda each: retries.after_resend(each, attempt))
+        changed = await self.book.change(
+            delivery.id,
+            lambda each: retries.after_resend(each, attempt),
+            lambda health: retries.health_after(health, attempt),
+        )
+        await self._check_gone(webhook, attempt)
         return changed or retries.after_resend(delivery, attempt)
 
     async def _go_once(self) -> None:
@@ -80,8 +84,12 @@ class WebhookSender:
             return
         attempt, response = await self._attempt(webhook, due)
         chance = self._entropy(1)[0] / 255
-        await self.book.change(due.id, lambda each: retries.after_attempt(each, attempt, chance, response.wish))
-        await self._note(webhook, attempt)
+        await self.book.change(
+            due.id,
+            lambda each: retries.after_attempt(each, attempt, chance, response.wish),
+            lambda health: retries.health_after(health, attempt),
+        )
+        await self._check_gone(webhook, attempt)
 
     async def _is_still_due(self, due: WebhookDelivery) -> bool:
         """Whether no other hub has sent it meanwhile."""
@@ -97,8 +105,7 @@ class WebhookSender:
             log.warning("a webhook failed: %s", response.problem, extra={"webhook": webhook.id})
         return DeliveryAttempt(now, took, response.status, response.problem, response.answer), response
 
-    async def _note(self, webhook: Webhook, attempt: DeliveryAttempt) -> None:
-        await self.book.note(lambda health: retries.health_after(health, attempt))
+    async def _check_gone(self, webhook: Webhook, attempt: DeliveryAttempt) -> None:
         if retries.is_gone(attempt):
             await self._gone(webhook)
 
