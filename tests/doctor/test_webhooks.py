@@ -1,10 +1,13 @@
 """Webhooks in `handraise doctor`: those that fail are named, with the next step."""
 
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 
-from api.served import served
+from api.served import Served, served
+from cli.test_commands import typed
 from handraise.doctor.checks import Finding
 from handraise.doctor.webhooks import SeenWebhook, check_webhooks, findings_of
 from surfaces.webhooks.hooked import PRIVATE, add
@@ -23,7 +26,7 @@ from surfaces.webhooks.receiver import receiver, status
                     "webhooks",
                     "warn",
                     "The webhook chat is failing (3 events queued): The response was 500.",
-                    "See what was sent: handraise webhooks deliveries NAME",
+                    "Fix the receiver, then run `handraise webhooks test chat`.",
                 )
             ],
         ),
@@ -34,7 +37,7 @@ from surfaces.webhooks.receiver import receiver, status
                     "webhooks",
                     "warn",
                     "The webhook chat was turned off, because its receiver answered 410 (gone).",
-                    "Run `handraise webhooks enable NAME` if it is back, or `handraise webhooks remove NAME`.",
+                    "If it is back, run `handraise webhooks enable chat`. If not, remove the webhook.",
                 )
             ],
         ),
@@ -52,6 +55,25 @@ async def test_the_running_hub_is_asked(tmp_path: Path) -> None:
         await client.post(f"/api/webhooks/{webhook}/test")
         (finding,) = await check_webhooks(hub.state)
         assert (finding.verdict, "The response was 500." in finding.sentence) == ("warn", True)
+
+
+async def followed(hub: Served, finding: Finding) -> None:
+    """Does literally what it says."""
+    (command,) = re.findall(r"`handraise ([^`]+)`", finding.advice)
+    done = await typed(hub, *shlex.split(command))
+    assert done.exit_code == 0, done.output
+
+
+async def test_its_advice_works(tmp_path: Path) -> None:
+    async with receiver() as there, served(tmp_path, webhooks=PRIVATE) as hub, hub.client("admin") as client:
+        webhook, _ = await add(client, there.url(), name="my chat")
+        for code in (500, 410):
+            there.replies.append(status(code))
+            await client.post(f"/api/webhooks/{webhook}/test")
+            (finding,) = await check_webhooks(hub.state)
+            await followed(hub, finding)
+            await typed(hub, "webhooks", "test", "my chat")
+            assert await check_webhooks(hub.state) == [Finding("webhooks", "ok", "1 webhook works.")]
 
 
 async def test_no_hub_is_no_finding(tmp_path: Path) -> None:

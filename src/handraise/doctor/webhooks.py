@@ -1,6 +1,7 @@
 """Checks the webhooks of the running hub: those that fail, and those that their receivers turned off."""
 
 import asyncio
+import shlex
 from pathlib import Path
 
 import msgspec
@@ -48,11 +49,15 @@ def findings_of(seen: list[SeenWebhook]) -> list[Finding]:
 
 def _finding(webhook: SeenWebhook) -> Finding | None:
     name, trouble = reveal(webhook.name), reveal(webhook.trouble)
+    word = shlex.quote(name)
     match webhook.state:
         case "failing":
             sentence = t("doctor.webhooks.failing", name=name, trouble=trouble, count=webhook.queued)
-            return Finding(_NAME, "warn", sentence, t("doctor.webhooks.look"))
+            return Finding(_NAME, "warn", sentence, t("doctor.webhooks.fix", command=f"handraise webhooks test {word}"))
         case "gone":
-            return Finding(_NAME, "warn", t("doctor.webhooks.gone", name=name), t("doctor.webhooks.turn_on"))
+            command = f"handraise webhooks enable {word}"
+            return Finding(
+                _NAME, "warn", t("doctor.webhooks.gone", name=name), t("doctor.webhooks.turn_on", command=command)
+            )
         case _:
             return None

@@ -15,7 +15,7 @@ Reply = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Received:
+class ReceivedEvent:
     """One request as it arrived."""
 
     path: str
@@ -56,7 +56,7 @@ class Receiver:
     """`replies` are used up first, each for one request; then everything is accepted."""
 
     base: str
-    received: list[Received] = field(default_factory=list)
+    received: list[ReceivedEvent] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
     always: Reply | None = None
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -65,7 +65,7 @@ class Receiver:
     def url(self, path: str = "/hook") -> str:
         return self.base + path
 
-    async def until(self, wanted: Callable[[list[Received]], bool]) -> None:
+    async def until(self, wanted: Callable[[list[ReceivedEvent]], bool]) -> None:
         async with asyncio.timeout(DEADLINE), self.changed:
             await self.changed.wait_for(lambda: wanted(self.received))
 
@@ -88,7 +88,7 @@ class Receiver:
         pairs = (line.partition(":") for line in head[1:] if line)
         headers = {name.lower(): value.strip() for name, _, value in pairs}
         raw = await reader.readexactly(int(headers.get("content-length", "0")))
-        received = Received(head[0].split()[1], headers, raw)
+        received = ReceivedEvent(head[0].split()[1], headers, raw)
         async with self.changed:
             self.received.append(received)
             self.changed.notify_all()

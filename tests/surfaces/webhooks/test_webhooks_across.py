@@ -44,8 +44,8 @@ async def each_once(one: Served, two: Served, there: Receiver) -> None:
         for ask in asks:
             await answer(elsewhere, ask.id, A)
         about = [(name, ask.id) for ask in asks for name in ("ask.opened", "ask.settled")]
-        for path in ("/first", "/second"):
-            await there.until(lambda got, path=path: {*about} <= {each.about for each in got if each.path == path})
+        wanted = {(path, each) for path in ("/first", "/second") for each in about}
+        await there.until(lambda got: wanted <= {(each.path, each.about) for each in got})
         for webhook in (first, second):
             await until_webhook(elsewhere, webhook, queued=0, state="on")
             assert len(await deliveries(here, webhook)) == len(about)

@@ -5,13 +5,20 @@ from handraise.surfaces import endpoints
 from handraise.surfaces.endpoints import BadEndpoint, Endpoint
 from handraise.texts import t
 
+_SENTENCES = {
+    "address": "push.error.address",
+    "https": "push.error.https",
+    "not_found": "push.error.not_found",
+    "private": "push.error.private",
+}
+
 
 def read_endpoint(address: str, *, private: bool = False) -> Endpoint:
     """Raises Unusable. `private` is for tests and self-hosted push services: it also allows plain HTTP."""
     try:
         return endpoints.read_endpoint(address, private=private)
     except BadEndpoint as error:
-        raise Unusable(t(f"push.error.{error.reason}")) from error
+        raise Unusable(t(_SENTENCES[error.reason])) from error
 
 
 def check_addresses(addresses: list[str], *, private: bool = False) -> None:
@@ -19,4 +26,4 @@ def check_addresses(addresses: list[str], *, private: bool = False) -> None:
     try:
         endpoints.check_addresses(addresses, private=private)
     except BadEndpoint as error:
-        raise Unusable(t(f"push.error.{error.reason}")) from error
+        raise Unusable(t(_SENTENCES[error.reason])) from error

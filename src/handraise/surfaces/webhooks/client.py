@@ -98,7 +98,7 @@ class WebhookClient:
                 check_addresses(addresses, private=self._private)
                 return await self._post(to, addresses, headers, body)
         except BadEndpoint as error:
-            return WebhookResponse(None, t(f"webhooks.error.{error.reason}"))
+            return WebhookResponse(None, t(f"webhooks.endpoint.{error.reason}"))
         except TimeoutError:
             return WebhookResponse(None, t("webhooks.error.timeout", seconds=f"{self._deadline:g}"))
 

@@ -226,7 +226,7 @@ class Webhooks:
         except BadName as error:
             raise Invalid(str(error)) from error
         except BadEndpoint as error:
-            raise Invalid(t(f"webhooks.error.{error.reason}")) from error
+            raise Invalid(t(f"webhooks.endpoint.{error.reason}")) from error
         known = {each.id for each in await self._desk.projects()} | set(before.projects if before else ())
         for project in wanted.projects:
             if project not in known:
