@@ -86,7 +86,7 @@ def parse(words: list[str]) -> None:
         if found is None:
             raise click.NoSuchOption(words[0])
         command, words = found, words[1:]
-    command.make_context("handraise", words)
+    command.make_context("handraise", words, **main.context_settings)
 
 
 def elsewhere(command: str) -> tuple[str, str] | None:

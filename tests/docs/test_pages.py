@@ -35,7 +35,9 @@ def test_every_command_exists_with_its_arguments(page: str, words: list[str], tm
         command, words = found, words[1:]
     there = tmp_path / "backup.zip"
     there.touch()
-    command.make_context("handraise", [re.sub(r"^~/.*\.zip$", str(there), each) for each in words])
+    command.make_context(
+        "handraise", [re.sub(r"^~/.*\.zip$", str(there), each) for each in words], **main.context_settings
+    )
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -96,7 +96,7 @@ function OneWebhook({ webhook, reading }: { webhook: Webhook; reading: Resource<
         </p>
       )}
       {secret.value && <Secret secret={secret.value} />}
-      {editing.value && <Edit webhook={webhook} reading={reading} editing={editing} />}
+      {editing.value && <EditForm webhook={webhook} reading={reading} editing={editing} />}
       {may("admin") && <DeliveryList webhook={webhook} sent={sent} reading={reading} />}
     </section>
   );
@@ -175,7 +175,7 @@ function draftOf({ name, url, events, projects, content }: Webhook): WebhookDraf
   return { name, url, events: [...events], projects: [...projects], content };
 }
 
-function Edit({ webhook, reading, editing }: { webhook: Webhook; reading: Resource<Webhooks>; editing: Signal<WebhookDraft | null> }) {
+function EditForm({ webhook, reading, editing }: { webhook: Webhook; reading: Resource<Webhooks>; editing: Signal<WebhookDraft | null> }) {
   const draft = editing.value ?? NO_WEBHOOK;
   const save = async () => {
     if (await reading.act(() => ask("PATCH", pathOf(webhook), bodyOf(draft)))) editing.value = null;
