@@ -51,7 +51,7 @@ async def test_a_person_adds_tests_and_removes_a_webhook(tmp_path: Path) -> None
         await expect(one.get_by_role("status")).to_contain_text("The test event was accepted: 204 after")
         assert there.received[0].is_signed_with(secret)
 
-        there.replies.append(status(500, b"out of <b>order</b>"))
+        there.always = status(500, b"out of <b>order</b>")
         ask = await raised(hub)
         await there.until_about(("ask.opened", ask.id))
         await one.get_by_text("Last deliveries").click()
@@ -67,6 +67,7 @@ async def test_a_person_adds_tests_and_removes_a_webhook(tmp_path: Path) -> None
         await expect(listed.first).to_contain_text(f'"id": "{ask.id}"')
         await picture(page, "failing")
 
+        there.always = None
         await one.get_by_role("button", name="Send ask.opened again").click()
         await expect(listed.first).to_contain_text("Accepted")
         await expect(one.locator(".online")).to_have_text("On")

@@ -54,7 +54,7 @@ async def test_a_receiver_hears_of_everything_although_the_hub_is_killed_while_i
         received = there.received[1:]
         assert all(each.is_signed_with(secret) for each in received)
         assert len({(each.about, each.id) for each in received}) == len({each.about for each in received})
-        assert len([each for each in received if each.type == "session.started"]) == 2, "and it has the same ID"
+        assert len([each for each in received if each.type == "session.started"]) >= 2, "and it has the same ID"
         (opened, *_) = [each for each in received if each.type == "ask.opened"]
         assert opened.data["ask"]["kind"] == "question"
         assert opened.data["link"].endswith(f"/sessions/{session.id}#card-{ask.id}")

@@ -23,13 +23,14 @@ _NUMBERS = itertools.count(1)
 
 
 class MovableClock:
-    """The real time, and as much more as a test adds: pauses of hours pass at once."""
+    """It stands still until a test moves it: pauses of hours pass at once, and none passes by itself."""
 
     def __init__(self) -> None:
         self.ahead = timedelta()
+        self._began = datetime.now(UTC)
 
     def __call__(self) -> datetime:
-        return datetime.now(UTC) + self.ahead
+        return self._began + self.ahead
 
 
 @asynccontextmanager

