@@ -53,7 +53,7 @@ COMPOSITION = {"serving", "cli", "__init__", "__main__"}
 # The person's own editor is started at the person's own terminal.
 EDITOR = PurePosixPath("surfaces/terminal/editor.py")
 # Each surface is independent: none knows another.
-SURFACES = {"terminal", "telegram", "push"}
+SURFACES = {"terminal", "telegram", "push", "webhooks"}
 
 # Pure: no await, no clock, no chance, no I/O; time and ids are arguments. Whole stations, and of others what is named.
 PURE_STATIONS = {"model", "wire", "policy", "present"}
@@ -73,7 +73,10 @@ IMPURE = {
     "demo": {"model"},
 }
 # In stations that do something, the files that only decide.
-PURE_FILES = {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notices", "sealing")} | {
+PURE_FILES = {"surfaces/endpoints.py"}
+PURE_FILES |= {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notices", "sealing")}
+PURE_FILES |= {f"surfaces/webhooks/{name}.py" for name in ("events", "retries", "signing")}
+PURE_FILES |= {
     f"surfaces/telegram/{name}.py"
     for name in (
         "attachments",
@@ -103,9 +106,9 @@ PURE_FILES = {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notic
 # `datetime` has both sides: its types may be used, what looks at a clock may not.
 ALLOWED = {
     "__future__", "abc", "base64", "bisect", "collections", "contextlib", "cryptography", "dataclasses", "datetime",
-    "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "html", "ipaddress", "itertools",
-    "json", "markdown_it", "math", "msgspec", "operator", "posixpath", "re", "shlex", "string", "textwrap", "traceback",
-    "tree_sitter", "tree_sitter_bash", "types", "typing", "unicodedata", "urllib.parse",
+    "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "hmac", "html", "ipaddress",
+    "itertools", "json", "markdown_it", "math", "msgspec", "operator", "posixpath", "re", "shlex", "string", "textwrap",
+    "traceback", "tree_sitter", "tree_sitter_bash", "types", "typing", "unicodedata", "urllib.parse",
 }  # fmt: skip
 CLOCK = {"now", "utcnow", "today"}
 DOING = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}

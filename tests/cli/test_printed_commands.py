@@ -52,6 +52,14 @@ ELSEWHERE = {
     "handraise service": ("cli/test_hub.py", 'typed("service", "install"'),
     "handraise store copy": ("cli/test_store.py", '"store", "copy"'),
     "handraise telegram setup": ("stories/test_telegram_setup.py", '"telegram", "setup"'),
+    "handraise webhooks": ("cli/test_webhooks.py", '"webhooks", "--json"'),
+    "handraise webhooks add": ("cli/test_webhooks.py", '"webhooks", "add", there.url(), "--event", "ask.opened"'),
+    "handraise webhooks deliveries": ("cli/test_webhooks.py", '"webhooks", "deliveries", "chat"'),
+    "handraise webhooks enable": ("cli/test_webhooks.py", '"webhooks", "enable", "chat"'),
+    "handraise webhooks remove": ("cli/test_webhooks.py", '"webhooks", "remove", "chat"'),
+    "handraise webhooks resend": ("cli/test_webhooks.py", '"webhooks", "resend", "chat"'),
+    "handraise webhooks rotate": ("cli/test_webhooks.py", '"webhooks", "rotate", "chat"'),
+    "handraise webhooks test": ("cli/test_webhooks.py", '"webhooks", "test", "chat"'),
     "handraise telegram status": ("stories/test_telegram_setup.py", '"telegram", "status"'),
 }
 """Run by a test of their own, since they take a real Claude, a database or a chat: the file, and where in it."""

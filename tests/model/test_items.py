@@ -17,6 +17,7 @@ from handraise.model.items import (
     Frame,
     Item,
     Notice,
+    NotificationFailed,
     Said,
     SaidTaken,
     SessionChanged,
@@ -47,6 +48,7 @@ CONTENTS: dict[str, Content] = {
     "ask.held": AskHeld("a_1", "m_1"),
     "notice": Notice("warning", "slow"),
     "session.ended": SessionEnded("lost", "a reboot", None),
+    "notification.failed": NotificationFailed("ana's phone", "push", "ana", "a_1", "Nobody answers there."),
     "frame": Frame({"type": "unheard_of", "x": [1, None]}),
 }
 

@@ -155,6 +155,12 @@ class PushSettings(Struct, frozen=True, forbid_unknown_fields=True):
     private_addresses: bool = False
 
 
+class WebhookSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[webhooks]`: where events may be sent."""
+
+    private_addresses: bool = False
+
+
 class LimitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[limits]`: how many sessions run at once, and how long they may be idle."""
 
@@ -212,6 +218,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     ask: AskSettings = AskSettings()
     web: WebSettings = WebSettings()
     push: PushSettings = PushSettings()
+    webhooks: WebhookSettings = WebhookSettings()
     terminal: TerminalSettings = TerminalSettings()
     limits: LimitSettings = LimitSettings()
     store: StoreSettings = StoreSettings()

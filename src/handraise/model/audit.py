@@ -33,6 +33,10 @@ What = Literal[
     "machine renamed",
     "machine forgotten",
     "file reverted",
+    "webhook added",
+    "webhook changed",
+    "webhook removed",
+    "webhook secret rotated",
 ]
 
 

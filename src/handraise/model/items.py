@@ -256,6 +256,21 @@ class MachineChanged(Struct, frozen=True, tag_field="type", tag="machine.changed
     forgotten: bool = False
 
 
+class NotificationFailed(Struct, frozen=True, tag_field="type", tag="notification.failed"):
+    """A notification did not arrive, and isn't sent again. Its item has no session."""
+
+    channel: str
+    """The name of what should have received it, such as a device or a chat."""
+    kind: str
+    """`push`, `telegram`, `ntfy`, `email` or `apprise`."""
+    person: str
+    """Who it was for; empty if that isn't known."""
+    ask: str
+    """The ask that it was about; empty if there is none."""
+    reason: str
+    """A sentence."""
+
+
 class Frame(Struct, frozen=True, tag_field="type", tag="frame"):
     """An unrecognized message from Claude; `frame` is the line itself."""
 
@@ -288,6 +303,7 @@ Content = (
     | InstructionGiven
     | InstructionSettled
     | MachineChanged
+    | NotificationFailed
     | Frame
 )
 

@@ -34,6 +34,7 @@ from handraise.api.setup import HintName, SetupRoutes
 from handraise.api.static import StaticPage
 from handraise.api.stream import Streams
 from handraise.api.telegram import TelegramRoutes, TelegramState, UnreachableChat
+from handraise.api.webhooks import WebhookRoutes
 from handraise.api.workspace import SyncRoutes
 from handraise.auth import Auth
 from handraise.claude.tool_pictures import ToolPictures
@@ -49,6 +50,7 @@ from handraise.serving import setup
 from handraise.store.changes import SaveRecord
 from handraise.store.interface import Store, StoreError
 from handraise.surfaces.push.notifier import Notifier, PushConfig, SharedPush
+from handraise.surfaces.webhooks.webhooks import WebhookConfig, Webhooks
 from handraise.terminals.calls import UNSEEN
 from handraise.terminals.claude_folder import folder_of
 from handraise.workspace.hook_entry import PATH
@@ -93,6 +95,7 @@ class ServeConfig(HubConfig, frozen=True):
     proxy: TrustedProxy | None = None
     retention: RetentionLimits = field(default_factory=RetentionLimits)
     push: PushConfig = field(default_factory=PushConfig)
+    webhooks: WebhookConfig = field(default_factory=WebhookConfig)
     telegram: "TelegramConfig | None" = None
     """Without it, nothing of Telegram is imported."""
     telegram_trouble: str = ""
@@ -113,6 +116,7 @@ class RunningHub(Struct, frozen=True):
     auth: Auth
     base: str
     named: str
+    webhooks: Webhooks
     offers_hook: bool = False
     """Whether nobody has brought Claudes in terminals in yet."""
     telegram: "TelegramBot | LeasedBot | None" = None
@@ -152,6 +156,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     metrics = Metrics(opened, config.state, streams)
     notifier = _notifier(config, opened, auth)
     link_base = _link_base(config, base)
+    webhooks = _webhooks(config, opened, auth, link_base)
     bot = _telegram(config, opened, link_base)
     files = _files(config, opened)
     opened.store.serve_lookups(files.serve)
@@ -161,6 +166,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         *Pictures(opened.store, files.picture).routes(),
         *ChangeRoutes(files).routes(),
         *DeviceRoutes(notifier).routes(),
+        *WebhookRoutes(webhooks).routes(),
         *TelegramRoutes(lambda: _telegram_state(config, bot)).routes(),
         *CompletionRoutes(opened.store, files).routes(),
         *_setup(config, opened, offer, notifier).routes(),
@@ -177,9 +183,9 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     ]
     retention = Retention(opened.store, config.state / "sessions", opened.clock, config.retention)
     serves = _up(listeners, streams)
-    async with auth, metrics, agent_routes, hooks, notifier, retention, serves, bot or nullcontext():
+    async with auth, metrics, agent_routes, hooks, notifier, webhooks, retention, serves, bot or nullcontext():
         with _address(config.state, base):
-            yield RunningHub(opened, app, auth, base, link_base, offer.is_open, bot)
+            yield RunningHub(opened, app, auth, base, link_base, webhooks, offer.is_open, bot)
 
 
 def where(state: Path) -> str | None:
@@ -300,6 +306,19 @@ def _notifier(config: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
         os.urandom,
         replace(config.push, proxied=by_proxy),
         SharedPush(StoreRecords(opened.store), elapsed) if opened.store.shared else None,
+    )
+
+
+def _webhooks(config: ServeConfig, opened: Hub, auth: Auth, link_base: str) -> Webhooks:
+    return Webhooks(
+        opened.desk.seat(Person("handraise"), "webhooks"),
+        auth,
+        StoreRecords(opened.store),
+        opened.clock,
+        os.urandom,
+        link_base,
+        config.webhooks,
+        elapsed if opened.store.shared else None,
     )
 
 

@@ -48,6 +48,10 @@ const EVENTS: Entry["what"][] = [
   "machine renamed",
   "machine forgotten",
   "file reverted",
+  "webhook added",
+  "webhook changed",
+  "webhook removed",
+  "webhook secret rotated",
 ];
 
 function nameOf(event: Entry["what"]): string {

@@ -43,6 +43,7 @@ export type Content =
   | api.FeedInstructionGiven
   | api.FeedInstructionSettled
   | api.FeedMachineChanged
+  | api.FeedNotificationFailed
   | api.FeedText
   | api.FeedThinking
   | api.FeedActionStarted
