@@ -2,7 +2,7 @@
 
 import ast
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -114,19 +114,21 @@ CLOCK = {"now", "utcnow", "today"}
 DOING = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
 
 
-def imports(source: str, path: PurePosixPath) -> Iterator[tuple[int, str]]:
+@cache
+def imports(source: str, path: PurePosixPath) -> list[tuple[int, str]]:
     """Every module that the source imports, anywhere in it, by its whole name."""
     package = ["handraise", *path.parts[:-1]]
+    found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            for each in node.names:
-                yield node.lineno, each.name
+            found += [(node.lineno, each.name) for each in node.names]
         elif isinstance(node, ast.ImportFrom):
             above = package[: len(package) - node.level + 1] if node.level else []
             module = ".".join([*above, *([node.module] if node.module else [])])
             # `from handraise import wire` names its station after the word import.
-            for each in node.names:
-                yield node.lineno, f"{module}.{each.name}" if module in ("handraise", "handraise.surfaces") else module
+            is_ours = module in ("handraise", "handraise.surfaces")
+            found += [(node.lineno, f"{module}.{each.name}" if is_ours else module) for each in node.names]
+    return found
 
 
 def station(path: PurePosixPath) -> str:

@@ -63,9 +63,14 @@ def all_uses() -> tuple[TextUse, ...]:
     return tuple(use for path in sorted(SOURCE.rglob("*.py")) if FOLDER not in path.parents for use in uses(path))
 
 
-@cache
 def matching(use: TextUse) -> list[str]:
-    return [key for key in MESSAGES if re.fullmatch(use.pattern, key)]
+    return _matching(use.pattern)
+
+
+@cache
+def _matching(pattern: str) -> list[str]:
+    known = re.compile(pattern)  # there are more patterns than `re` remembers
+    return [key for key in MESSAGES if known.fullmatch(key)]
 
 
 def needed(key: str) -> set[str]:
