@@ -126,6 +126,8 @@ async def test_no_way_is_open_to_an_agent_but_the_ones_made_for_it(tmp_path: Pat
             ("POST", "/mcp/lines"),
             ("POST", "/claude/relay-question"),
             ("GET", "/claude/poll-answer"),
+            # This needs the secret of a button.
+            ("POST", "/api/notifications/buttons"),
         }
         assert not any(may("agent", route.role) for route in hub.up.app.routes if route.role not in (None, "agent"))
 

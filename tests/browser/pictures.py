@@ -153,7 +153,7 @@ async def main(folder: Path, only: set[str]) -> None:
                         await take(screen, up, {"welcome": ("/", look)}, shoot, color_scheme=theme, **kind)
                     if not only or "review" in only:
                         session = await Served(up, Path(state)).session(directory=str(changed_tree(Path(state))))
-                        review = {"review": (f"/sessions/{session.id}/changes", look)}
+                        review: dict[str, tuple[str, Act]] = {"review": (f"/sessions/{session.id}/changes", look)}
                         await take(screen, up, review, shoot, color_scheme=theme, **kind)
                     if not only or "empty" in only:
                         await Served(up, Path(state)).session(phase="working")

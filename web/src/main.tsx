@@ -5,6 +5,7 @@ import { watchAttention } from "./attention";
 import { watchHands } from "./hands/all";
 import { watchInstall } from "./install";
 import { watchKeyboard } from "./keyboard";
+import { watchPresence } from "./presence";
 import { watchPush } from "./push";
 import { loadMarkdown } from "./parts/Markdown";
 import { dropOldDrafts } from "./store/drafts";
@@ -29,6 +30,7 @@ watchHands();
 watchKeyboard();
 watchInstall();
 watchPush();
+watchPresence();
 void useLastLanguage().then(() => {
   render(<InLanguage />, document.getElementById("page") as HTMLElement);
   return begin();

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 from handraise.api import schemas
 from handraise.api.long_requests import cut_off, end
 from handraise.api.requests import TEXTS, ApiRequest, BadRequest, Parameter, Route
+from handraise.auth import Principal
 from handraise.desk.interface import CutOff, DeskError, Follower, LostPlace
 from handraise.model.items import Item, Preview
 from handraise.model.tokens import may
@@ -24,6 +26,8 @@ _LOOK = 3.0
 """How often a stream without news looks whether the hub has a problem, in seconds."""
 _SHARED = 4096
 _MOST_WATCHED = 50
+ATTENDED = "handraise-attended"
+"""The header of a client that shows the session on a terminal, to a person."""
 # As an event, because proxies strip comments. Without an id, so that it doesn't move the client's cursor.
 _PING = b"event: ping\ndata: {}\n\n"
 # The id moves the client to its starting position: even if it is cut off before the first item, it misses nothing.
@@ -48,6 +52,8 @@ class Streams:
         """More events for an item, for pages that are not ours and callers who may answer."""
         self.trouble: Callable[[], str] = str
         """Why the hub can't work as usual; empty if it can."""
+        self.attached: Callable[[Principal, str], AbstractContextManager[None]] = _nobody
+        """Entered while a person's terminal shows a session."""
 
     async def encode(self, items: Sequence[Item], request: ApiRequest) -> bytes:
         """As events; each item's are encoded once and shared by all streams."""
@@ -100,6 +106,10 @@ def _nothing(_: Item) -> bytes:
     return b""
 
 
+def _nobody(_: Principal, __: str) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
 class EventStream(Response):
     """Ends when the client leaves or reads too slowly, and when the hub stops."""
 
@@ -122,13 +132,18 @@ class EventStream(Response):
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         self._streams.open += 1
         try:
-            await _until_first(self._send_all(send), _gone(receive), self._streams.closing.wait())
+            with self._attached():
+                await _until_first(self._send_all(send), _gone(receive), self._streams.closing.wait())
         finally:
             self._streams.open -= 1
         if self._is_read:
             await end(scope, send)
         else:
             cut_off(scope)
+
+    def _attached(self) -> AbstractContextManager[None]:
+        is_attended = bool(self._request.http.headers.get(ATTENDED)) and self._session is not None
+        return self._streams.attached(self._request.principal, self._session or "") if is_attended else nullcontext()
 
     async def _send_all(self, send: Send) -> None:
         try:

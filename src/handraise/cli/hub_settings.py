@@ -27,6 +27,7 @@ from handraise.config.settings import Settings, seconds_or_none
 from handraise.config.tables import SettingsRefused
 from handraise.hub.retention import MIB, RetentionLimits
 from handraise.model.projects import OwnFile, OwnFileUnfit
+from handraise.reach.situation import ReachConfig
 from handraise.serving.serve import ServeConfig
 from handraise.session.machine import SessionLimits
 from handraise.store.interface import Store
@@ -91,6 +92,7 @@ def service(
         ),
         push=PushConfig(settings.push.enabled, settings.push.contact, settings.push.private_addresses),
         webhooks=WebhookConfig(settings.webhooks.private_addresses),
+        notifications=ReachConfig(private_addresses=settings.notifications.private_addresses),
         telegram=telegram,
         telegram_trouble=telegram_trouble,
     )

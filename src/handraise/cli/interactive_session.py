@@ -75,9 +75,13 @@ class HubTarget(Struct, frozen=True):
     """The options with which a command finds the same hub again."""
 
     def desk(self) -> RemoteDesk:
+        # With a pipe, nobody may be looking.
+        is_attended = all(each is not None and each.isatty() for each in (sys.stdin, sys.stdout))
         if self.address is not None:
-            return RemoteDesk(self.address, self.token, source="terminal", seat=this_terminal())
-        return RemoteDesk(self.state / "hub.sock", source="terminal", seat=this_terminal())
+            return RemoteDesk(
+                self.address, self.token, source="terminal", seat=this_terminal(), is_attended=is_attended
+            )
+        return RemoteDesk(self.state / "hub.sock", source="terminal", seat=this_terminal(), is_attended=is_attended)
 
 
 class OutputOptions(Struct, frozen=True):

@@ -161,6 +161,12 @@ class WebhookSettings(Struct, frozen=True, forbid_unknown_fields=True):
     private_addresses: bool = False
 
 
+class NotificationSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[notifications]`: channels that people add, such as ntfy and e-mail."""
+
+    private_addresses: bool = False
+
+
 class LimitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[limits]`: how many sessions run at once, and how long they may be idle."""
 
@@ -219,6 +225,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     web: WebSettings = WebSettings()
     push: PushSettings = PushSettings()
     webhooks: WebhookSettings = WebhookSettings()
+    notifications: NotificationSettings = NotificationSettings()
     terminal: TerminalSettings = TerminalSettings()
     limits: LimitSettings = LimitSettings()
     store: StoreSettings = StoreSettings()

@@ -32,6 +32,7 @@ __all__ = ["NO_TIMEOUT", "NotLetIn", "RemoteDesk", "connect"]
 NO_TIMEOUT = float("inf")
 _SURFACE = "handraise-surface"
 _SEAT = "handraise-seat"
+_ATTENDED = "handraise-attended"
 _PAGE = 1000
 _WAITING = 202
 
@@ -42,8 +43,9 @@ class RemoteDesk:
     """See `Desk`. Entered with `async with`; raises Unreached if there is no hub.
 
     `where` is a hub's Unix socket, or its address; then `token` says who we are. `source` is the surface that
-    settlements and the audit log name, `seat` a secret that tells this client from others of the same person. A
-    follower that loses the hub reconnects where it was, for `patience` seconds.
+    settlements and the audit log name, `seat` a secret that tells this client from others of the same person.
+    `is_attended`: a person sees what is followed. A follower that loses the hub reconnects where it was, for
+    `patience` seconds.
     """
 
     person: Person
@@ -58,6 +60,7 @@ class RemoteDesk:
         *,
         source: str | None = None,
         seat: str | None = None,
+        is_attended: bool = False,
         patience: float = 0.0,
     ) -> None:
         headers = {"authorization": f"Bearer {token}"} if token else {}
@@ -65,6 +68,8 @@ class RemoteDesk:
             headers[_SURFACE] = source
         if seat:
             headers[_SEAT] = seat
+        if is_attended:
+            headers[_ATTENDED] = "yes"
         self._http = HttpClient(where, headers)
         self._patience = patience
         self._stack = AsyncExitStack()

@@ -16,6 +16,9 @@ class StoreRecords:
     async def read(self, kind: str) -> dict[str, bytes]:
         return await self._store.records(kind)
 
+    async def record(self, kind: str, key: str) -> bytes | None:
+        return await self._store.record(kind, key)
+
     async def save(self, kind: str, changes: Sequence[RecordChange]) -> Sequence[bool]:
         return (await self._store.apply([_change(kind, each) for each in changes])).took
 

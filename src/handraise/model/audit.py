@@ -37,6 +37,10 @@ What = Literal[
     "webhook changed",
     "webhook removed",
     "webhook secret rotated",
+    "channel added",
+    "channel changed",
+    "channel removed",
+    "chain changed",
 ]
 
 

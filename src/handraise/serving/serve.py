@@ -27,6 +27,7 @@ from handraise.api.hooks import HookRoutes
 from handraise.api.login import LoginRoutes
 from handraise.api.long_requests import MOST, LongRequests
 from handraise.api.metrics import Metrics
+from handraise.api.notifications import NotificationRoutes
 from handraise.api.pictures import Pictures
 from handraise.api.requests import ApiRequest, Route
 from handraise.api.server import Listener, listen_on_port, listen_on_socket
@@ -46,8 +47,11 @@ from handraise.hub.hub import Hub, HubConfig, elapsed, hub
 from handraise.hub.retention import Retention, RetentionLimits
 from handraise.hub.shared import StoreRecords
 from handraise.model.actors import Person, TheHub
+from handraise.model.items import NotificationFailed
+from handraise.reach.notifications import Notifications
+from handraise.reach.situation import ReachConfig
 from handraise.serving import setup
-from handraise.store.changes import SaveRecord
+from handraise.store.changes import PublishItems, SaveRecord
 from handraise.store.interface import Store, StoreError
 from handraise.surfaces.push.notifier import Notifier, PushConfig, SharedPush
 from handraise.surfaces.webhooks.webhooks import WebhookConfig, Webhooks
@@ -96,6 +100,7 @@ class ServeConfig(HubConfig, frozen=True):
     retention: RetentionLimits = field(default_factory=RetentionLimits)
     push: PushConfig = field(default_factory=PushConfig)
     webhooks: WebhookConfig = field(default_factory=WebhookConfig)
+    notifications: ReachConfig = field(default_factory=ReachConfig)
     telegram: "TelegramConfig | None" = None
     """Without it, nothing of Telegram is imported."""
     telegram_trouble: str = ""
@@ -117,6 +122,7 @@ class RunningHub(Struct, frozen=True):
     base: str
     named: str
     webhooks: Webhooks
+    notifications: Notifications
     offers_hook: bool = False
     """Whether nobody has brought Claudes in terminals in yet."""
     telegram: "TelegramBot | LeasedBot | None" = None
@@ -154,10 +160,14 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     workspaces = SyncRoutes(opened.store, opened.pool.options, config.state, usual, f"{base}{PATH}", folder, offer)
     hooks = HookRoutes(opened, agent_routes.knowledge(terminals=True), folder, streams.closing, unseen=config.unseen)
     metrics = Metrics(opened, config.state, streams)
-    notifier = _notifier(config, opened, auth)
     link_base = _link_base(config, base)
     webhooks = _webhooks(config, opened, auth, link_base)
-    bot = _telegram(config, opened, link_base)
+    notifications = _notifications(config, opened, auth, link_base)
+    notifier = _notifier(config, opened, auth, notifications)
+    notifications.situation.devices = lambda: notifier.owners
+    streams.attached = notifications.attached
+    metrics.notifications = notifications
+    bot = _telegram(config, opened, link_base, notifications)
     files = _files(config, opened)
     opened.store.serve_lookups(files.serve)
     more = (
@@ -167,6 +177,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         *ChangeRoutes(files).routes(),
         *DeviceRoutes(notifier).routes(),
         *WebhookRoutes(webhooks).routes(),
+        *NotificationRoutes(notifications).routes(),
         *TelegramRoutes(lambda: _telegram_state(config, bot)).routes(),
         *CompletionRoutes(opened.store, files).routes(),
         *_setup(config, opened, offer, notifier).routes(),
@@ -183,9 +194,10 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     ]
     retention = Retention(opened.store, config.state / "sessions", opened.clock, config.retention)
     serves = _up(listeners, streams)
-    async with auth, metrics, agent_routes, hooks, notifier, webhooks, retention, serves, bot or nullcontext():
+    sending = bot or nullcontext()
+    async with auth, metrics, agent_routes, hooks, notifications, notifier, webhooks, retention, serves, sending:
         with _address(config.state, base):
-            yield RunningHub(opened, app, auth, base, link_base, webhooks, offer.is_open, bot)
+            yield RunningHub(opened, app, auth, base, link_base, webhooks, notifications, offer.is_open, bot)
 
 
 def where(state: Path) -> str | None:
@@ -296,7 +308,7 @@ def _setup(config: ServeConfig, opened: Hub, offer: HookOffer, notifier: Notifie
     return SetupRoutes(opened.store, partial(setup.look, config.program, config.environment, config.limit), is_done)
 
 
-def _notifier(config: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
+def _notifier(config: ServeConfig, opened: Hub, auth: Auth, gate: Notifications) -> Notifier:
     by_proxy = config.proxy.role if config.proxy is not None and config.proxy.header else None
     return Notifier(
         opened.desk.seat(Person("handraise"), "push"),
@@ -306,6 +318,7 @@ def _notifier(config: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
         os.urandom,
         replace(config.push, proxied=by_proxy),
         SharedPush(StoreRecords(opened.store), elapsed) if opened.store.shared else None,
+        gate,
     )
 
 
@@ -322,7 +335,34 @@ def _webhooks(config: ServeConfig, opened: Hub, auth: Auth, link_base: str) -> W
     )
 
 
-def _telegram(config: ServeConfig, opened: Hub, link_base: str) -> "TelegramBot | LeasedBot | None":
+def _notifications(config: ServeConfig, opened: Hub, auth: Auth, link_base: str) -> Notifications:
+    by_proxy = config.proxy.role if config.proxy is not None and config.proxy.header else None
+
+    async def publish(failure: NotificationFailed) -> None:
+        await opened.store.apply([PublishItems(None, opened.clock(), failure)])
+
+    return Notifications(
+        opened.desk.seat,
+        auth,
+        StoreRecords(opened.store),
+        opened.clock,
+        os.urandom,
+        link_base,
+        publish,
+        replace(
+            config.notifications,
+            owner=OWNER,
+            proxied=by_proxy,
+            has_telegram=config.telegram is not None,
+            grace=config.push.grace,
+        ),
+        elapsed if opened.store.shared else None,
+    )
+
+
+def _telegram(
+    config: ServeConfig, opened: Hub, link_base: str, gate: Notifications
+) -> "TelegramBot | LeasedBot | None":
     """The bot, imported only by hubs that have one."""
     if config.telegram is None:
         return None
@@ -340,6 +380,7 @@ def _telegram(config: ServeConfig, opened: Hub, link_base: str) -> "TelegramBot 
             sessions.TelegramSessions,
             machine=opened.store.machine,
             shared=opened.store.shared,
+            gate=gate,
         )
         return bot
 

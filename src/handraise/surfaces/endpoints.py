@@ -3,12 +3,12 @@
 People name endpoints, so they are untrusted: none may become a way to reach what only the hub can reach.
 """
 
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
+from handraise.model.addresses import is_public
+
 _LONGEST = 2048
-_TRANSLATED = IPv6Network("64:ff9b::/96")
 
 
 class BadEndpoint(Exception):
@@ -60,22 +60,3 @@ def check_addresses(addresses: list[str], *, private: bool = False) -> None:
         raise BadEndpoint("not_found")
     if not private and not all(is_public(each) for each in addresses):
         raise BadEndpoint("private")
-
-
-def is_public(address: str) -> bool:
-    """Whether an IP address is on the public internet, even inside an IPv6 address."""
-    try:
-        read = _unwrapped(ip_address(address.partition("%")[0]))
-    except ValueError:
-        return False
-    return read.is_global and not read.is_multicast and not read.is_reserved
-
-
-def _unwrapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """The IPv4 address that an IPv6 one stands for, if any."""
-    if isinstance(address, IPv4Address):
-        return address
-    if address in _TRANSLATED:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    teredo = address.teredo
-    return address.ipv4_mapped or address.sixtofour or (teredo[1] if teredo else address)

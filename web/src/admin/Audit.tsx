@@ -52,6 +52,10 @@ const EVENTS: Entry["what"][] = [
   "webhook changed",
   "webhook removed",
   "webhook secret rotated",
+  "channel added",
+  "channel changed",
+  "channel removed",
+  "chain changed",
 ];
 
 function nameOf(event: Entry["what"]): string {

@@ -1,6 +1,6 @@
 """Decides what to send a device next, and when. Never awaits, never looks at a clock."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import assert_never
 
@@ -66,16 +66,26 @@ class AskStates(Struct):
 
 
 def next_action(
-    page: DeviceState, scene: AskStates, failures: Mapping[str, Failures], now: datetime
+    page: DeviceState,
+    scene: AskStates,
+    failures: Mapping[str, Failures],
+    now: datetime,
+    opens_at: Callable[[Ask], datetime | None] | None = None,
 ) -> PushAction | WaitUntil | None:
-    """What to do for this device; None if there is nothing.
+    """What to do for this device; None if there is nothing. `opens_at`: when an ask may be shown, None for never.
 
     Removing settled asks comes first: nobody should answer them again.
     """
     if not scene.is_known:
         return None
     waits: list[datetime] = []
-    for action, ready in _wanted(page, scene):
+    for action, earliest in _wanted(page, scene):
+        ready = earliest
+        if isinstance(action, Show) and opens_at is not None:
+            opens = opens_at(action.ask)
+            if opens is None:
+                continue
+            ready = max(earliest, opens)
         failed = failures.get(name_of(action))
         if failed is not None and failed.count >= TRIES:
             continue

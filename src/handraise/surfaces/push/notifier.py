@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 from msgspec import Struct
 
 from handraise.auth import Auth, Principal
+from handraise.desk.gate import NotificationGate
 from handraise.desk.interface import Desk, Invalid, NotFound, Refused
 from handraise.desk.shared import RENEW, LeaseKeeper, SharedRecords
 from handraise.model import ids
@@ -88,8 +89,12 @@ class Notifier:
         entropy: Callable[[int], bytes],
         terms: PushConfig,
         shared: SharedPush | None = None,
+        gate: NotificationGate | None = None,
     ) -> None:
         self._desk = desk
+        self._gate = gate
+        if gate is not None:
+            gate.listen(self._changed)
         self._auth = auth
         self._clock = clock
         self._entropy = entropy
@@ -132,6 +137,11 @@ class Notifier:
             await asyncio.gather(self._sharing, return_exceptions=True)
         await self._pause()
         await self._stack.aclose()
+
+    @property
+    def owners(self) -> set[str]:
+        """The people who turned a device on."""
+        return {page.device.person for page in self._book.ledger.pages.values()} if self.enabled else set()
 
     @property
     def enabled(self) -> bool:
@@ -279,6 +289,7 @@ class Notifier:
             self._clock,
             self._stop,
             self._may_send,
+            self._gate,
         )
 
     def _may_send(self) -> bool:

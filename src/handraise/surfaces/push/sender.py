@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from msgspec.structs import replace
 
+from handraise.desk.gate import NotificationGate
 from handraise.desk.interface import Desk, NotFound, Refused
 from handraise.desk.machine_names import MachineNames
 from handraise.model.asks import Ask
@@ -44,6 +45,7 @@ log = logging.getLogger("handraise.push")
 _LONGEST_SLEEP = 30.0
 """The clock may be set, or the machine may sleep: what is due is checked again after this long."""
 _AFTER_A_FAULT = 5.0
+_CHANNEL = "push"
 _ENDING_LIFE = 12 * 3600
 
 
@@ -64,6 +66,7 @@ class DeviceSender:
         clock: Callable[[], datetime],
         gone: Callable[[DeviceState], None],
         may_send: Callable[[], bool] = lambda: True,
+        gate: NotificationGate | None = None,
     ) -> None:
         self.page = page
         self.changed = asyncio.Event()
@@ -76,6 +79,7 @@ class DeviceSender:
         self._clock = clock
         self._gone = gone
         self._may_send = may_send
+        self._gate = gate
         self._failures: dict[str, Failures] = {}
         self._ended = False
 
@@ -109,7 +113,8 @@ class DeviceSender:
 
     async def _go_once(self) -> None:
         self.changed.clear()
-        action = due.next_action(self.page, self._scene, self._failures, self._clock())
+        opens_at = self._opens_at if self._gate is not None else None
+        action = due.next_action(self.page, self._scene, self._failures, self._clock(), opens_at)
         match action:
             case None | WaitUntil():
                 await self._rest(action)
@@ -121,6 +126,13 @@ class DeviceSender:
                     await self._end("its owner no longer has access")
                 else:
                     await self._run(action, role)
+
+    def _opens_at(self, ask: Ask) -> datetime | None:
+        return None if self._gate is None else self._gate.opens_at(ask, _CHANNEL, self.page.device.person)
+
+    def _report(self, ask: Ask, trouble: str | None = None) -> None:
+        if self._gate is not None:
+            self._gate.report_sent(ask, _CHANNEL, self.page.device.person, self.page.device.label, trouble)
 
     async def _rest(self, wait: WaitUntil | None) -> None:
         seconds = _LONGEST_SLEEP
@@ -205,8 +217,10 @@ class DeviceSender:
             case Show(ask=ask) if isinstance(outcome, Accepted):
                 self.page.doubtful.pop(ask.id, None)
                 self.page.shown[ask.id] = now
+                self._report(ask)
             case Show(ask=ask):
                 self._failures[about] = Failures(TRIES)
+                self._report(ask, self.page.device.trouble or "")
                 if isinstance(outcome, Rejected):
                     self.page.doubtful.pop(ask.id, None)
             case TakeBack(ask=ask_id):

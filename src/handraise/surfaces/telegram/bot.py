@@ -12,6 +12,7 @@ from typing import Any, Self
 import msgspec
 from msgspec import Struct
 
+from handraise.desk.gate import NotificationGate
 from handraise.desk.interface import Desk, Refused
 from handraise.model.actors import Person
 from handraise.surfaces.telegram.bot_types import Update
@@ -79,6 +80,7 @@ class TelegramBot:
         deadline: float = DEADLINE,
         machine: str = "",
         shared: bool = False,
+        gate: NotificationGate | None = None,
     ) -> None:
         """`machine` is where the hub runs; `shared`: sessions may run elsewhere, and their files aren't here."""
         self._machine = machine
@@ -99,7 +101,7 @@ class TelegramBot:
         self._client = BotClient(config.token, config.api, deadline=deadline)
         self._outbox = Outbox(self._client, second=second)
         self._board = CardBoard(
-            self._reading, self._ledger, self._outbox, self._people, self._reach, clock, entropy, links, second
+            self._reading, self._ledger, self._outbox, self._people, self._reach, clock, entropy, links, second, gate
         )
         self._outbox.arrived = lambda chat, message: self._board.movements.note(chat, message, clock())
         self._poller: UpdatePoller | None = None

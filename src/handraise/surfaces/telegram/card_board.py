@@ -7,6 +7,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Self
 
+from handraise.desk.gate import NotificationGate
 from handraise.desk.interface import Desk, NotFound
 from handraise.desk.machine_names import MachineNames
 from handraise.model.asks import Ask
@@ -21,6 +22,9 @@ from handraise.surfaces.telegram.reach import Reach
 from handraise.surfaces.telegram.rendered import AskOrigin
 from handraise.surfaces.telegram.session_side import MessageQueue
 
+_CHANNEL = "telegram"
+_LONGEST_SLEEP = 30.0
+"""The clock may be set, or the machine may sleep: what is due is checked again after this long."""
 _STOPPING = 5.0
 """Seconds for what is on its way at the end."""
 
@@ -41,30 +45,55 @@ class CardBoard:
         entropy: Callable[[int], bytes],
         links: str,
         second: float = 1.0,
+        gate: NotificationGate | None = None,
     ) -> None:
         self._desk = desk
         self._names = MachineNames(desk)
         self._ledger = ledger
         self._second = second
         self._people = people
+        self._clock = clock
+        self._gate = gate
+        self._timer: asyncio.TimerHandle | None = None
+        self._spreading: set[asyncio.Task[None]] = set()
         self.movements = Movements()
         self._services = CardServices(
-            ledger, outbox, people, reach, clock, entropy, self.move, KeyedLocks(), self.movements, links, second
+            ledger,
+            outbox,
+            people,
+            reach,
+            clock,
+            entropy,
+            self.move,
+            KeyedLocks(),
+            self.movements,
+            links,
+            second,
+            self._report if gate is not None else None,
         )
         self._senders: dict[tuple[str, ChatPlace], CardSender] = {}
         self._tasks: dict[tuple[str, ChatPlace], asyncio.Task[None]] = {}
         self._beginnings = KeyedLocks()
         """By ask. What is read for a new sender is the newest: whoever comes later finds that sender and updates it."""
         self._open: dict[str, Ask] = {}
+        self._is_closed = False
+        self._stop_listening: Callable[[], None] = lambda: None
         self.place_of: Callable[[str], ChatPlace | None] = lambda _: None
         """A session's own topic; set by whoever knows."""
 
     async def __aenter__(self) -> Self:
+        if self._gate is not None:
+            self._stop_listening = self._gate.listen(self._look_again)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._is_closed = True
+        self._stop_listening()
+        if self._timer is not None:
+            self._timer.cancel()
+        await asyncio.gather(*self._spreading, return_exceptions=True)
         tasks = list(self._tasks.values())
         for sender in self._senders.values():
             sender.stop()
@@ -174,12 +203,55 @@ class CardBoard:
     async def _show(self, ask: Ask) -> None:
         places = await self._places(ask)
         for place in places:
-            if (ask.id, place) not in self._senders:
+            if (ask.id, place) not in self._senders and self._is_due(ask, place):
                 await self._begin(Delivery(ask.id, place), only_open=True)
         for (name, place), sender in list(self._senders.items()):
             if name == ask.id and sender.is_wanted != (place in places):
                 sender.is_wanted = place in places
                 sender.wake()
+
+    def _is_due(self, ask: Ask, place: ChatPlace) -> bool:
+        """Whether it may be shown there now. In a session's own topic it always may: people talk to Claude there."""
+        is_own = ask.session is not None and self.place_of(ask.session) is not None
+        if self._gate is None or is_own:
+            return True
+        reader = self._people.reader(place)
+        opens, now = self._gate.opens_at(ask, _CHANNEL, reader.name if reader is not None else ""), self._clock()
+        if opens is None:
+            return False
+        if opens > now:
+            seconds = min((opens - now).total_seconds(), _LONGEST_SLEEP) * self._second
+            loop = asyncio.get_running_loop()
+            if self._timer is None or self._timer.cancelled() or self._timer.when() > loop.time() + seconds:
+                self._set_timer(loop, seconds)
+            return False
+        return True
+
+    def _set_timer(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = loop.call_later(seconds, self._look_again)
+
+    def _look_again(self) -> None:
+        """Something may be shown that wasn't until now."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._open and not self._is_closed:
+            task = asyncio.create_task(self._spread_safely())
+            self._spreading.add(task)
+            task.add_done_callback(self._spreading.discard)
+
+    async def _spread_safely(self) -> None:
+        try:
+            await self.spread()
+        except Exception:  # outer boundary: it is tried again with the next change
+            log.exception("the open cards could not be looked at")
+
+    def _report(self, ask: Ask, place: ChatPlace) -> None:
+        reader = self._people.reader(place)
+        if self._gate is not None:
+            self._gate.report_sent(ask, _CHANNEL, reader.name if reader is not None else "")
 
     async def _begin(self, card: Delivery, *, only_open: bool = False) -> CardSender:
         """The card's sender, or a new one. With `only_open`, an ask that was settled meanwhile isn't sent."""

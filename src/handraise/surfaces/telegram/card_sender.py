@@ -84,6 +84,8 @@ class CardServices(Struct, frozen=True):
     """The address of the page."""
     second: float = 1.0
     """How long a second of waiting takes; shorter in tests."""
+    shown: Callable[[Ask, ChatPlace], None] | None = None
+    """Is told that an open ask's card arrived."""
 
 
 class _LastRendered(Struct, frozen=True):
@@ -246,6 +248,8 @@ class CardSender:
                 if not isinstance(action, SendPart | SendCopy):
                     break
                 trouble = await self._perform(action, card)
+        if trouble is None and self.ask is not None and self.is_open and self._services.shown is not None:
+            self._services.shown(self.ask, self.delivery.place)
         await self._overcome(trouble)
 
     async def _perform(self, action: CardSending, card: RenderedCard) -> SendTrouble | None:

@@ -1,0 +1,1 @@
+"""Clients that send one notification to a third party: ntfy, e-mail, and the services of Apprise."""
