@@ -47,6 +47,13 @@ WORDS: dict[str, list[list[str]]] = {
     "login": [["login", "http://127.0.0.1:1"]],
     "logout": [["logout"]],
     "telegram": [["telegram", "setup"], ["telegram", "test"], ["telegram", "status"]],
+    "webhooks": [
+        ["webhooks"],
+        ["webhooks", "add", "https://example.com/hook"],
+        ["webhooks", "test", "chat"],
+        ["webhooks", "deliveries", "chat"],
+        ["webhooks", "remove", "chat", "--yes"],
+    ],
     "mcp": [["mcp"]],
     "completion": [["completion", "bash"]],
 }

@@ -7,11 +7,13 @@ import { RulesPage } from "./Rules";
 import { SettingsPage } from "./Settings";
 import { StatisticsPage } from "./Statistics";
 import { TokensPage } from "./Tokens";
+import { WebhooksPage } from "./Webhooks";
 
 export const PAGES: Record<string, FunctionComponent> = {
   projects: ProjectsPage,
   rules: RulesPage,
   tokens: TokensPage,
+  webhooks: WebhooksPage,
   machines: MachinesPage,
   audit: AuditPage,
   statistics: StatisticsPage,
