@@ -88,7 +88,7 @@ function KindFields({ channel, fields, draft, set }: { channel: Channel | null; 
         const isKept = channel?.secrets.includes(field.name) === true;
         const hint = textOr(`notifications.field_hint.${draft.kind}.${field.name}`, "");
         return (
-          <div key={`${draft.kind} ${field.name}`} class={hint || field.name === "url" ? "wide-field field" : "field"}>
+          <div key={`${draft.kind} ${field.name}`} class={hint || field.name === "url" || field.name === "server" ? "wide-field stacked" : "stacked"}>
             <Field label={textOr(`notifications.field.${draft.kind}.${field.name}`, field.name)} hint={field.required || field.default ? undefined : t("notifications.form.optional")}>
               <FieldInput field={field} value={draft.fields[field.name] ?? ""} isKept={isKept} change={change(field.name)} />
             </Field>

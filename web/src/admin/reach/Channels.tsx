@@ -62,11 +62,7 @@ function OneChannel({ channel, reach, edit }: { channel: Channel; reach: Reach; 
         <p>
           <strong>{reveal(channel.name)}</strong> <span class="quiet-text">{reveal(channel.describes)}</span>
         </p>
-        <p class="quiet-text channel-marks">
-          <span>{ownerOf(channel)}</span>
-          <span>{channel.with_content ? t("notifications.channels.with_content") : t("notifications.channels.without_content")}</span>
-          <span>{channel.last_sent_at ? t("notifications.channels.last_sent", { date: moment(channel.last_sent_at) }) : t("notifications.channels.never_sent")}</span>
-        </p>
+        <p class="quiet-text">{[ownerOf(channel), contentOf(channel), sentOf(channel)].join(" · ")}</p>
         {channel.trouble && channel.trouble !== shown?.text && (
           <p class="trouble">
             <Quoted text={t("notifications.channels.failing", { reason: reveal(channel.trouble) })} />
@@ -86,6 +82,14 @@ function OneChannel({ channel, reach, edit }: { channel: Channel; reach: Reach; 
 function ownerOf({ owner }: Channel): string {
   if (owner === null) return t("notifications.channels.shared");
   return owner === me.value?.name ? t("notifications.channels.mine") : t("notifications.channels.of", { name: reveal(owner) });
+}
+
+function contentOf(channel: Channel): string {
+  return channel.with_content ? t("notifications.channels.with_content") : t("notifications.channels.without_content");
+}
+
+function sentOf({ last_sent_at: at }: Channel): string {
+  return at ? t("notifications.channels.last_sent", { date: moment(at) }) : t("notifications.channels.never_sent");
 }
 
 function mayChange({ owner }: Channel): boolean {

@@ -23,7 +23,7 @@ export function ReachFigures({ days }: { days: number }) {
             <Tile label={t("notifications.statistics.answered")} value={median(found.to_answer)} />
             <Tile label={t("notifications.statistics.waited")} value={String(Math.round(found.minutes_waited))} />
             <Tile label={t("notifications.statistics.sent")} value={String(found.notifications)} />
-            <Tile label={t("notifications.statistics.unneeded")} value={found.notifications ? `${found.unneeded} (${percent(found.unneeded / found.notifications)})` : "–"} />
+            <Tile label={t("notifications.statistics.unneeded")} value={found.unneeded ? `${found.unneeded} (${percent(found.unneeded / found.notifications)})` : "0"} />
           </div>
           {found.channels.length ? <ByChannel channels={found.channels} /> : <p class="quiet-text">{t("notifications.statistics.none")}</p>}
           <p class="quiet-text">{t("notifications.statistics.unneeded_hint")}</p>

@@ -12,7 +12,7 @@ import { t, textOr } from "../../texts";
 import { Loading, Trouble, useResource } from "../read";
 import { iconOf, ReachIcon, type ReachIconName } from "./icons";
 import { BASE, type Reach } from "./reading";
-import { channelName, stateOf } from "./words";
+import { channelName, personName, stateOf } from "./words";
 
 const FEW = 10;
 const MOST = 200;
@@ -61,7 +61,7 @@ function OneAsk({ log, kinds }: { log: AskLog; kinds: ReadonlyMap<string, ReachI
           <>
             <ul class="chain-rows">
               {log.entries.map((entry, at) => (
-                <Entry key={at} entry={entry} icon={iconOf(entry.channel, kinds)} />
+                <Entry key={at} entry={entry} icon={iconOf(entry.channel, kinds.get(entry.channel))} />
               ))}
             </ul>
             <p class="quiet-text log-foot">
@@ -104,7 +104,7 @@ function Entry({ entry, icon }: { entry: LogEntry; icon: ReachIconName }) {
     <li class={`chain-row log-row ${entry.state}`}>
       <ReachIcon name={icon} />
       <span class="chain-who">
-        {channelName(entry)} <span class="quiet-text">{[reveal(entry.person ?? ""), t("notifications.log.step", { number: entry.step + 1 })].filter(Boolean).join(" · ")}</span>
+        {channelName(entry)} <span class="quiet-text">{[personName(entry.person), t("notifications.log.step", { number: entry.step + 1 })].filter(Boolean).join(" · ")}</span>
       </span>
       <span class="chain-effect">
         <time dateTime={entry.at}>{moment(entry.at)}</time>

@@ -45,7 +45,7 @@ function MuteTable({ mutes, reach }: { mutes: readonly Mute[]; reach: Reach }) {
               <Muted mute={mute} />
             </td>
             <td>{mute.until ? moment(mute.until) : t("notifications.mutes.no_end")}</td>
-            <td>{mute.for_everyone ? t("notifications.mutes.everyone") : t("notifications.mutes.you")}</td>
+            <td>{mute.for_everyone ? t("notifications.mutes.everyone") : t("notifications.you")}</td>
             <td class="detail">{reveal(mute.by)}</td>
             <td>
               {(!mute.for_everyone || may("admin")) && (

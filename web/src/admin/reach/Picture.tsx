@@ -1,7 +1,7 @@
 /** The escalation chain as a picture: what would happen to a request raised now. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { Preview, PreviewRow, PreviewStep } from "../../generated/api";
+import type { Channel, Preview, PreviewRow, PreviewStep } from "../../generated/api";
 import { Field, Select, Tick } from "../../parts/Form";
 import { Icon } from "../../parts/Icons";
 import { projects } from "../../store/desk";
@@ -9,9 +9,9 @@ import { reveal } from "../../text/reveal";
 import { moment } from "../../text/times";
 import { t } from "../../texts";
 import { Loading, Trouble, useResource } from "../read";
-import { iconOf, ReachIcon, type ReachIconName } from "./icons";
+import { iconOf, ReachIcon } from "./icons";
 import { BASE, type Reach } from "./reading";
-import { channelName, effectOf, whenOf } from "./words";
+import { channelName, effectOf, personName, whenOf } from "./words";
 
 const KINDS = ["permission", "question", "plan", "form", "trust"] as const;
 
@@ -28,7 +28,7 @@ export function Picture({ reach }: { reach: Reach }) {
   useEffect(() => {
     if (changed) reading.again();
   }, [changed]);
-  const kinds = new Map((reach.channels.value.value?.channels ?? []).map(({ id, kind }) => [id, kind]));
+  const channels = new Map((reach.channels.value.value?.channels ?? []).map((each) => [each.id, each]));
   const preview = reading.value.value;
   return (
     <section class="panel stack" aria-labelledby="picture-title">
@@ -42,7 +42,7 @@ export function Picture({ reach }: { reach: Reach }) {
       {preview && (
         <ol class="chain" aria-label={t("notifications.picture.chain")}>
           {preview.steps.map((step, at) => (
-            <Step key={at} step={step} kinds={kinds} />
+            <Step key={at} step={step} channels={channels} />
           ))}
           <li class="chain-end quiet-text">{t("notifications.picture.end")}</li>
         </ol>
@@ -81,7 +81,7 @@ function FactsForm({ facts, set }: { facts: RequestFacts; set: (part: Partial<Re
   );
 }
 
-function Step({ step, kinds }: { step: PreviewStep; kinds: ReadonlyMap<string, ReachIconName> }) {
+function Step({ step, channels }: { step: PreviewStep; channels: ReadonlyMap<string, Channel> }) {
   return (
     <li class={step.rows.some(({ effect }) => effect === "sent") ? "chain-step sends" : "chain-step"}>
       <p class="chain-when">
@@ -90,7 +90,7 @@ function Step({ step, kinds }: { step: PreviewStep; kinds: ReadonlyMap<string, R
       </p>
       <ul class="chain-rows">
         {step.rows.map((row, at) => (
-          <Row key={at} row={row} icon={iconOf(row.channel, kinds)} />
+          <Row key={at} row={row} channel={channels.get(row.channel)} />
         ))}
       </ul>
     </li>
@@ -99,17 +99,17 @@ function Step({ step, kinds }: { step: PreviewStep; kinds: ReadonlyMap<string, R
 
 const MARKS = { sent: "check", shown: "check", later: "clock", held: "close", not_sent: "close" } as const;
 
-function Row({ row, icon }: { row: PreviewRow; icon: ReachIconName }) {
+function Row({ row, channel }: { row: PreviewRow; channel: Channel | undefined }) {
+  const isFailing = row.effect === "sent" && Boolean(channel?.trouble);
   return (
-    <li class={`chain-row ${row.effect.replace("_", "-")}`}>
-      <ReachIcon name={icon} />
+    <li class={`chain-row ${isFailing ? "failed" : row.effect.replace("_", "-")}`}>
+      <ReachIcon name={iconOf(row.channel, channel?.kind)} />
       <span class="chain-who">
-        {channelName(row)}
-        {row.person && <span class="quiet-text"> {reveal(row.person)}</span>}
+        {channelName(row)} <span class="quiet-text">{personName(row.person)}</span>
       </span>
       <span class="chain-effect">
-        <Icon name={MARKS[row.effect]} />
-        <span>{effectOf(row)}</span>
+        <Icon name={isFailing ? "warning" : MARKS[row.effect]} />
+        <span>{effectOf(row, isFailing)}</span>
       </span>
     </li>
   );

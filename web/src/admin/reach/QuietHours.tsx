@@ -42,7 +42,8 @@ function Form({ overview, reach, saved }: { overview: Overview; reach: Reach; sa
   const { start, end, time_zone, urgent_gets_through } = draft.value;
   return (
     <SubmitForm class="stack" submit={save}>
-      <p role="status">{overview.quiet_until ? t("notifications.quiet.now", { time: moment(overview.quiet_until) }) : now ? "" : t("notifications.quiet.off")}</p>
+      {!now && <p>{t("notifications.quiet.off")}</p>}
+      {overview.quiet_until && <p>{t("notifications.quiet.now", { time: moment(overview.quiet_until) })}</p>}
       <div class="quiet-times">
         <Field label={t("notifications.quiet.from")}>
           <TextField type="time" required value={start} change={(next) => set({ start: next })} />

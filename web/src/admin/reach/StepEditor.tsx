@@ -22,7 +22,7 @@ export function StepEditor({ at, draft, errors, reach }: StepProps) {
   const set = (part: Partial<StepDraft>) => (draft.value = draft.value.map((each, here) => (here === at ? { ...each, ...part } : each)));
   return (
     <li class="step" role="group" aria-label={t("notifications.escalation.step", { number: at + 1 })}>
-      <div class="field step-delay">
+      <div class="stacked">
         <Field label={t("notifications.escalation.delay")}>
           <TextField
             value={step.delay}

@@ -7,7 +7,7 @@ const SIZES = [
   [60, "min"],
   [1, "s"],
 ] as const;
-const NAMES: Record<string, number> = { d: 86_400, day: 86_400, h: 3600, hr: 3600, hour: 3600, m: 60, min: 60, minute: 60, s: 1, sec: 1, second: 1 };
+const NAMES = new Map(Object.entries({ d: 86_400, day: 86_400, h: 3600, hr: 3600, hour: 3600, m: 60, min: 60, minute: 60, s: 1, sec: 1, second: 1 }));
 const PART = /(\d+(?:[.,]\d+)?)\s*([a-z]+)\.?\s*/y;
 /** The longest delay of a step, in seconds. */
 export const LONGEST = 7 * 86_400;
@@ -20,7 +20,7 @@ export function readDelay(text: string): number | null {
   PART.lastIndex = 0;
   do {
     const [, amount, unit] = PART.exec(typed) ?? [];
-    const size = NAMES[unit ?? ""] ?? NAMES[(unit ?? "").replace(/s$/, "")];
+    const size = NAMES.get(unit ?? "") ?? NAMES.get((unit ?? "").replace(/s$/, ""));
     if (!amount || !size) return null;
     seconds += Number(amount.replace(",", ".")) * size;
   } while (PART.lastIndex < typed.length);

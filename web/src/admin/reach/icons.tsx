@@ -20,8 +20,8 @@ export function ReachIcon({ name }: { name: ReachIconName }) {
   );
 }
 
-/** By the channel's ID; `kinds` has the kind of each channel that a person added. */
-export function iconOf(channel: string, kinds: ReadonlyMap<string, ReachIconName>): ReachIconName {
+/** By the channel's ID; `kind` is that of a channel that a person added. */
+export function iconOf(channel: string, kind: ReachIconName | undefined): ReachIconName {
   if (channel === "push" || channel === "telegram" || channel === "screens") return channel;
-  return channel ? (kinds.get(channel) ?? "apprise") : "nobody";
+  return channel ? (kind ?? "apprise") : "nobody";
 }

@@ -17,16 +17,23 @@ export function channelName({ channel, label }: { channel: string; label: string
   return channel ? reveal(label || channel) : t("notifications.by.nobody");
 }
 
+/** Whom a notification is for: empty if for nobody in particular. */
+export function personName(person: string | null): string {
+  if (person === null) return "";
+  return person === me.value?.name ? t("notifications.you") : reveal(person);
+}
+
 export function whenOf(after: number): string {
   return after === 0 ? t("notifications.when.at_once") : t("notifications.when.after", { delay: delayInWords(after) });
 }
 
 /** What a step would do for one channel and person. */
-export function effectOf(row: PreviewRow): string {
+export function effectOf(row: PreviewRow, isFailing: boolean): string {
   switch (row.effect) {
     case "sent":
+      return isFailing ? t("notifications.effect.failing") : t("notifications.effect.sent");
     case "shown":
-      return t(`notifications.effect.${row.effect}`);
+      return t("notifications.effect.shown");
     case "later": {
       const how = row.reason === "quiet" || row.reason === "muted" ? row.reason : "at";
       return t(`notifications.effect.later.${how}`, { time: moment(row.at ?? row.until ?? "") });
