@@ -79,6 +79,10 @@ IMPURE = {
 # In stations that do something, the files that only decide.
 PURE_FILES = (
     {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notices", "sealing")}
+    | {
+        f"reach/{name}.py"
+        for name in ("counts", "decision", "model", "picture", "quiet", "rounds", "statistics", "urgency", "words")
+    }
     | {f"channels/{name}.py" for name in ("apprise_messages", "apprise_services", "mails", "ntfy_messages", "wording")}
     | {
         f"surfaces/telegram/{name}.py"

@@ -20,7 +20,7 @@ from handraise.reach.situation import ReachConfig
 from handraise.surfaces.push.notifier import PushConfig
 
 NPM = Permission("Bash", {"command": "npm test"})
-AT_ONCE = {
+AT_ONCE: dict[str, Any] = {
     "push": PushConfig(grace=timedelta(0)),
     "notifications": ReachConfig(private_addresses=True),
 }
@@ -52,7 +52,7 @@ async def add(client: httpx2.AsyncClient, ntfy: NtfyServer, **more: Any) -> dict
 
 async def until(is_so: Callable[[], object]) -> None:
     async with asyncio.timeout(60):
-        while not is_so():  # noqa: ASYNC110 (the other end is a server without events)
+        while not is_so():
             await asyncio.sleep(0.02)
 
 
@@ -239,6 +239,11 @@ async def test_statistics_say_what_rang_and_led_to_an_answer(tmp_path: Path) -> 
             ("My phone", None, 1),
             ("My phone", 0, 1),
         }
+        await hub.up.notifications.idle()
+        metrics = (await client.get("/metrics")).text
+        assert 'handraise_notifications_total{channel="ntfy",state="sent",step="0"} 1.0' in metrics
+        assert 'handraise_notifications_unneeded_total{channel="ntfy"} 1.0' in metrics
+        assert "handraise_agent_wait_seconds_total " in metrics
         [row] = (await client.get(f"{BASE}/export")).json()["rows"]
         assert (row["ask"], row["answered_by"], row["last_channel"]) == (ask.id, "a approver", "My phone")
         exported = await client.get(f"{BASE}/export", params={"format": "csv"})

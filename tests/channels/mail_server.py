@@ -25,14 +25,16 @@ class MailServer:
         self.on_login: str | None = None
         self.cuts_data = False
         self.silent = False
-        self.offers_tls = True
+        self.hides_auth = False
+        self.greetings: list[str] = []
 
     async def handle_EHLO(  # noqa: N802 (aiosmtpd's name)
         self, server: SMTP, session: Session, envelope: Envelope, hostname: str, responses: list[str]
     ) -> list[str]:
         self.sessions += 1
         session.host_name = hostname
-        return [each for each in responses if self.offers_tls or "STARTTLS" not in each]
+        self.greetings.append(hostname)
+        return [each for each in responses if not (self.hides_auth and "AUTH" in each)]
 
     async def handle_MAIL(  # noqa: N802
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
@@ -54,7 +56,7 @@ class MailServer:
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802
         if self.cuts_data:
-            assert server.transport is not None
+            assert isinstance(server.transport, asyncio.Transport)
             server.transport.abort()
             return "250 nobody hears this"
         if self.on_data:

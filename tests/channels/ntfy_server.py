@@ -90,6 +90,8 @@ class NtfyServer:
             return error(400, 40009, "topic invalid")
         if len(message["message"].encode()) > MOST_TEXT:
             return error(400, 40014, "attachments not allowed")
+        if len(message.get("title", "").encode()) > 1024:
+            return error(400, 40057, "title too large")
         if message.get("priority", 3) not in range(1, 6):
             return error(400, 40007, "invalid priority parameter")
         actions = message.get("actions", [])

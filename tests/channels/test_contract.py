@@ -137,7 +137,7 @@ async def test_a_private_address_is_never_reached_unless_the_hub_allows_it(kind:
         error = await failed(kind, other, private=False)
         assert other.attempts() == 0
     assert error.permanent
-    assert "private addresses" in error.sentence
+    assert "private_addresses" in error.sentence
 
 
 async def test_a_probe_sends_nothing(kind: ChannelKind) -> None:

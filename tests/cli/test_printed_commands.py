@@ -47,6 +47,8 @@ MENTIONS = {
 ELSEWHERE = {
     "handraise allow": ("stories/test_denied_calls_and_killed_hubs.py", '"allow", session.id, denied.action'),
     "handraise demo": ("stories/test_demonstration.py", "demonstration(tmp_path, 0)"),
+    "handraise notify test": ("cli/test_notify.py", '"notify", "test", "phone"'),
+    "handraise notify unmute": ("cli/test_notify.py", '"notify", "unmute", mute["id"]'),
     "handraise serve": ("stories/test_serve.py", '"serve"'),
     "handraise serve --database": ("cli/test_shared_database.py", '["serve", *options, "--database", url]'),
     "handraise service": ("cli/test_hub.py", 'typed("service", "install"'),
@@ -313,6 +315,15 @@ async def a_backup(stage: PrintedStage) -> dict[str, str]:
     return {}
 
 
+async def channels_and_a_secret(stage: PrintedStage) -> dict[str, str]:
+    """The channels that chains name, unless they are being added."""
+    listed = (await stage.works("notify", "list", "--json")).splitlines()
+    names = {json.loads(each)["name"] for each in listed if each.startswith("{")}
+    for name in {"phone", "mail"} - names:
+        await stage.works("notify", "add", name, "ntfy", "topic=claude")
+    return {"stdin": "slack://a/b/c"}
+
+
 def asking(body: Body, **more: str) -> Situation:
     async def situation(stage: PrintedStage) -> dict[str, str]:
         return {"ASK": await stage.ask(body), **more}
@@ -333,6 +344,8 @@ SITUATIONS: dict[str, Situation] = {
     "diff": a_changed_file,
     "login": the_hubs_address,
     "mode": a_running_session,
+    "notify add": channels_and_a_secret,
+    "notify chain set": channels_and_a_secret,
     "project add": no_project_here,
     "ps --watch": one_that_needs_you,
     "prune": a_finished_session_long_ago,

@@ -14,7 +14,7 @@ from handraise.texts.catalogue import FOLDER, flat
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "handraise"
 PAGE = ROOT / "web" / "src"
-AREAS = ("card", "terminal", "push", "telegram", "why", "sessions", "error", "doctor", "channels")
+AREAS = ("card", "terminal", "push", "telegram", "why", "sessions", "error", "doctor", "channels", "reach")
 """The areas that Python speaks from; the page has its own."""
 MESSAGES = {key: message for area in AREAS for key, message in flat(Catalogue("en").area(area), f"{area}.")}
 KEY = re.compile(rf"(?:{'|'.join(AREAS)})\.[\w.]*\w")

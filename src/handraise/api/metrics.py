@@ -20,6 +20,8 @@ from handraise.hub.hub import Hub
 from handraise.model.asks import KINDS
 from handraise.model.items import Item
 from handraise.model.sessions import PHASES, Phase, Session
+from handraise.reach.counts import NotificationCounts
+from handraise.reach.notifications import Notifications
 
 SECONDS = (1, 5, 15, 30, 60, 120, 300, 900, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600)
 """The upper bounds of the histogram of times to answer."""
@@ -54,6 +56,7 @@ class Counted(Struct, frozen=True):
     streams: int
     statuses: Mapping[int, int]
     waits: Mapping[str, Waits]
+    notifications: NotificationCounts = field(default_factory=NotificationCounts)
 
 
 class _Ask(Struct, frozen=True):
@@ -87,6 +90,7 @@ class Metrics:
         self._streams = streams
         self._opened: dict[str, _Ask] = {}
         self._waits: dict[str, Waits] = {}
+        self.notifications: Notifications | None = None
 
     async def __aenter__(self) -> Self:
         self._hub.store.listen(self._committed)
@@ -112,6 +116,7 @@ class Metrics:
             streams=self._streams.open,
             statuses=dict(sorted(self.statuses.items())),
             waits=self._waits,
+            notifications=self.notifications.counts if self.notifications is not None else NotificationCounts(),
         )
         page = await asyncio.to_thread(importlib.import_module, "handraise.api.prometheus")
         return Response(page.render(counted), media_type=_MEDIA)
@@ -125,6 +130,8 @@ class Metrics:
             elif item.content.startswith(_SETTLED):
                 settled = msgspec.json.decode(item.content, type=_AskSettled)
                 known = self._opened.pop(settled.ask, None)
+                if known is not None and self.notifications is not None:
+                    self.notifications.count_settled(settled.ask)
                 if known is not None and settled.settlement.state == "answered":
                     waited = (settled.settlement.at - known.opened_at).total_seconds()
                     waits = self._waits.setdefault(known.kind, Waits(time.time()))

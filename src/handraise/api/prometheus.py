@@ -4,10 +4,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
 from prometheus_client.registry import Collector
 
 from handraise.api.metrics import SECONDS, Counted, Waits
+from handraise.reach.counts import NotificationCounts
 
 
 def render(counted: Counted) -> bytes:
@@ -37,6 +44,28 @@ def _families(counted: Counted) -> Iterator[Metric]:
         family.add_metric([str(status)], count)
     yield family
     yield _answers(counted.waits)
+    yield from _notifications(counted.notifications)
+
+
+def _notifications(counts: NotificationCounts) -> Iterator[Metric]:
+    name, description = "handraise_notifications", "Notifications by kind of channel, step of the chain and state"
+    family = CounterMetricFamily(name, description, labels=["channel", "step", "state"])
+    for labels, count in sorted(counts.entries.items()):
+        family.add_metric(labels, count)
+    yield family
+    family = CounterMetricFamily("handraise_notifications_unneeded", "What rang for nothing", labels=["channel"])
+    for channel, count in sorted(counts.unneeded.items()):
+        family.add_metric([channel], count)
+    yield family
+    yield SummaryMetricFamily(
+        "handraise_notice_seconds",
+        "Time from an ask until someone looked at it",
+        count_value=counts.noticed,
+        sum_value=counts.seconds_to_notice,
+    )
+    yield CounterMetricFamily(
+        "handraise_agent_wait_seconds", "Seconds that agents waited for people", value=counts.seconds_waited
+    )
 
 
 def _gauges(name: str, description: str, label: str, counts: Mapping[str, int]) -> Metric:

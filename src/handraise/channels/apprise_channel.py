@@ -11,6 +11,7 @@ from handraise.channels.apprise_services import is_allowed, read_schema, unusabl
 from handraise.channels.config import ChannelConfig, ChannelSecrets
 from handraise.channels.confined import Confinement
 from handraise.channels.model import ChannelError, ChannelMessage, ChannelReceipt, Urgency
+from handraise.channels.threads import in_thread
 from handraise.texts import t
 
 DEADLINE = 15.0
@@ -63,9 +64,11 @@ class AppriseChannel:
 
     async def _run(self, message: ChannelMessage | None) -> None:
         confinement = Confinement(private=self._private)
+        # Slow the first time, and without a network: it doesn't count.
+        await in_thread(_load)
         try:
             async with asyncio.timeout(self._deadline):
-                error = await asyncio.to_thread(self._work, message, confinement)
+                error = await in_thread(lambda: self._work(message, confinement))
         except TimeoutError:
             error = ChannelError(
                 t("channels.apprise.timeout", service=self._service),
@@ -84,7 +87,6 @@ class AppriseChannel:
             return self._unreadable()
         heard = _listen()
         try:
-            _load()
             with confinement.entered():
                 target = _target(self._url)
                 if target is None:

@@ -22,7 +22,13 @@ _PROGRAMS = frozenset(
 _SENDING = frozenset(("socket.bind", "socket.sendto", "socket.sendmsg"))
 _CHANGES = frozenset(("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate"))
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
-_READABLE = (sys.prefix, sys.base_prefix, "/usr/share/zoneinfo", "/etc/localtime", *mimetypes.knownfiles)
+_READABLE = (
+    sys.prefix,
+    sys.base_prefix,
+    "/usr/share/zoneinfo",
+    "/etc/localtime",
+    *map(os.fspath, mimetypes.knownfiles),
+)
 Limit = Literal["private", "local"]
 
 
@@ -85,12 +91,20 @@ class Confinement:
     def _open(self, path: object, _: object, flags: int) -> None:
         if isinstance(path, int) or path == os.devnull:
             return
-        if flags & _WRITING or not os.path.realpath(os.fsdecode(path)).startswith(_READABLE):  # type: ignore[arg-type]
+        if flags & _WRITING or not _is_readable(path):
             self._refuse("local")
 
     def _refuse(self, limit: Limit) -> None:
         self.limit = limit
         raise NotAllowed
+
+
+def _is_readable(path: object) -> bool:
+    """Whether it belongs to Python or describes the system. Links lead to where they lead."""
+    if not isinstance(path, str | bytes | os.PathLike):
+        return False
+    real = os.path.realpath(os.fsdecode(path))
+    return any(real == each or real.startswith(each.rstrip(os.sep) + os.sep) for each in _READABLE)
 
 
 class _Current(threading.local):

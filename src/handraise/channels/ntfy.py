@@ -15,7 +15,7 @@ from handraise.channels.ntfy_messages import (
     sequence_id,
     signed_in_as,
 )
-from handraise.channels.outbound import DEADLINE, OutboundClient, OutboundReply, Resolve, Unanswered, resolve
+from handraise.channels.outbound import DEADLINE, NoReply, OutboundClient, OutboundReply, Resolve, resolve
 from handraise.texts import t
 
 _NOBODY = "*"
@@ -86,7 +86,7 @@ class NtfyChannel:
         headers = {**self._login, **({"content-type": "application/json"} if body else {})}
         try:
             return await self._http.request(method, self._server + path, headers, body)
-        except Unanswered as error:
+        except NoReply as error:
             trouble, maybe_sent = error.trouble, error.maybe_sent and method == "POST"
         raise ChannelError(
             t(f"channels.ntfy.network.{trouble}", server=self._host),

@@ -33,7 +33,7 @@ class OutboundReply(Struct, frozen=True):
     body: bytes
 
 
-class Unanswered(Exception):
+class NoReply(Exception):
     """There is no answer. `maybe_sent`: the request may have been received."""
 
     def __init__(self, trouble: Trouble, *, maybe_sent: bool = False) -> None:
@@ -52,12 +52,12 @@ async def resolve(host: str, port: int) -> list[str]:
 
 
 async def usable_addresses(host: str, port: int, resolve: Resolve, *, private: bool) -> list[str]:
-    """Where a host is. Raises Unanswered unless all addresses are public: a private one could be the one in use."""
+    """Where a host is. Raises NoReply unless all addresses are public: a private one could be the one in use."""
     addresses = await resolve(host, port)
     if not addresses:
-        raise Unanswered("not_found")
+        raise NoReply("not_found")
     if not private and not all(is_public(each) for each in addresses):
-        raise Unanswered("private")
+        raise NoReply("private")
     return addresses
 
 
@@ -80,14 +80,14 @@ class OutboundClient:
     async def request(
         self, method: str, url: str, headers: Mapping[str, str] | None = None, body: bytes = b""
     ) -> OutboundReply:
-        """Raises Unanswered. The URL must have been checked for its form."""
+        """Raises NoReply. The URL must have been checked for its form."""
         outcome = await self._try(method, url, headers or {}, body)
-        if isinstance(outcome, Unanswered):
+        if isinstance(outcome, NoReply):
             # Outside of an `except`: nothing of the HTTP client's errors, which have the request, hangs on to this one.
             raise outcome
         return outcome
 
-    async def _try(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> OutboundReply | Unanswered:
+    async def _try(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> OutboundReply | NoReply:
         started = False
         try:
             async with asyncio.timeout(self._deadline):
@@ -95,13 +95,13 @@ class OutboundClient:
                 host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
                 addresses = await usable_addresses(host, port, self._resolve, private=self._private)
                 if parts.scheme == "http" and any(is_public(each) for each in addresses):
-                    return Unanswered("plain")
+                    return NoReply("plain")
                 started = True
                 return await self._send(method, url, addresses, headers, body)
-        except Unanswered as error:
-            return Unanswered(error.trouble, maybe_sent=error.maybe_sent)
+        except NoReply as error:
+            return NoReply(error.trouble, maybe_sent=error.maybe_sent)
         except TimeoutError:
-            return Unanswered("timeout", maybe_sent=started)
+            return NoReply("timeout", maybe_sent=started)
 
     async def _send(
         self, method: str, url: str, addresses: list[str], headers: Mapping[str, str], body: bytes
@@ -138,9 +138,9 @@ class OutboundClient:
                     trouble = "tls" if _is_tls(error) else "unreachable"
                     continue
                 except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
-                    raise Unanswered("tls" if _is_tls(error) else "broken", maybe_sent=True) from None
+                    raise NoReply("tls" if _is_tls(error) else "broken", maybe_sent=True) from None
                 return await _read(response)
-        raise Unanswered(trouble)
+        raise NoReply(trouble)
 
     def _context(self, scheme: str) -> ssl.SSLContext:
         if scheme == "http":

@@ -12,17 +12,21 @@ import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from typing import Any, BinaryIO
 
 from handraise.channels.config import ChannelConfig, ChannelSecrets, utc
 from handraise.channels.mails import mail, message_id, partly_refused, refused, refused_recipients
 from handraise.channels.model import ChannelError, ChannelMessage, ChannelReceipt
-from handraise.channels.outbound import Resolve, Unanswered, resolve, usable_addresses
+from handraise.channels.outbound import NoReply, Resolve, resolve, usable_addresses
+from handraise.channels.threads import in_thread
 from handraise.model.addresses import is_loopback
 from handraise.texts import t
 
 DEADLINE = 30.0
 """How long a mail may take. Longer than for other channels: mail servers make unknown senders wait."""
+_CONNECT_SECONDS = 10.0
 _ACCEPTED = (250, 251)
+_LARGEST_REPLIES = 256 * 1024
 
 
 class EmailChannel:
@@ -64,7 +68,7 @@ class EmailChannel:
         identity = message_id(message.id, self._sender.rpartition("@")[2])
         return ChannelReceipt(identity, partly_refused(refusals, self._host))
 
-    async def retract(self, receipt: ChannelReceipt, message: ChannelMessage) -> bool:  # noqa: ARG002 (a mail is a mail)
+    async def retract(self, receipt: ChannelReceipt, message: ChannelMessage) -> bool:  # noqa: ARG002 (no way back)
         return False
 
     async def probe(self) -> str:
@@ -72,23 +76,24 @@ class EmailChannel:
         key = "channels.email.signed_in" if self._user else "channels.email.works"
         return t(key, host=self._host)
 
-    async def _run(self, work: Callable[["_Server"], dict[str, int]]) -> dict[str, int]:
+    async def _run(self, work: Callable[["_MailConnection"], dict[str, int]]) -> dict[str, int]:
         outcome = await self._try(work)
         if isinstance(outcome, ChannelError):
             # Outside of an `except`: no error of smtplib, which may quote what was sent, hangs on to this one.
             raise outcome
         return outcome
 
-    async def _try(self, work: Callable[["_Server"], dict[str, int]]) -> dict[str, int] | ChannelError:
-        server: _Server | None = None
+    async def _try(self, work: Callable[["_MailConnection"], dict[str, int]]) -> dict[str, int] | ChannelError:
+        server: _MailConnection | None = None
         try:
             async with asyncio.timeout(self._deadline):
                 addresses = await usable_addresses(self._host, self._port, self._resolve, private=self._private)
                 if self._security == "none" and not all(is_loopback(each) for each in addresses):
                     return self._trouble("plain", permanent=True)
                 server = self._server(addresses)
-                return await asyncio.to_thread(self._work, server, work)
-        except Unanswered as error:
+                connection = server
+                return await in_thread(lambda: self._work(connection, work))
+        except NoReply as error:
             return self._trouble(error.trouble, permanent=error.trouble == "private")
         except TimeoutError:
             return self._trouble("timeout", maybe_sent=server is not None and server.has_begun)
@@ -96,15 +101,19 @@ class EmailChannel:
             if server is not None:
                 server.abandon()
 
-    def _server(self, addresses: list[str]) -> "_Server":
-        return _Server(self._host, self._port, addresses, self._security == "tls", self._context, self._deadline)
+    def _server(self, addresses: list[str]) -> "_MailConnection":
+        return _MailConnection(
+            self._host, self._port, addresses, self._security == "tls", self._context, self._deadline
+        )
 
     def _context(self) -> ssl.SSLContext:
         if self._trust is None:
             self._trust = ssl.create_default_context()
         return self._trust
 
-    def _work(self, server: "_Server", work: Callable[["_Server"], dict[str, int]]) -> dict[str, int] | ChannelError:
+    def _work(
+        self, server: "_MailConnection", work: Callable[["_MailConnection"], dict[str, int]]
+    ) -> dict[str, int] | ChannelError:
         """In a thread. Every way that a server can fail is caught here, where it is known how far it got."""
         try:
             server.open()
@@ -127,7 +136,7 @@ class EmailChannel:
             server.close()
         return done
 
-    def _sign_in(self, server: "_Server") -> None:
+    def _sign_in(self, server: "_MailConnection") -> None:
         server.ehlo_or_helo_if_needed()
         if self._security == "starttls":
             if not server.has_extn("starttls"):
@@ -143,7 +152,7 @@ class EmailChannel:
         except smtplib.SMTPResponseException as error:
             raise refused(error.smtp_code, self._host, step="login") from None
 
-    def _deliver(self, server: "_Server", message: ChannelMessage, now: datetime) -> dict[str, int]:
+    def _deliver(self, server: "_MailConnection", message: ChannelMessage, now: datetime) -> dict[str, int]:
         """Sends it to everyone whom the server accepts; the others with their codes."""
         content = mail(message, self._sender, self._recipients, now).as_bytes()
         code, _ = server.mail(self._sender)
@@ -169,8 +178,10 @@ class EmailChannel:
         )
 
 
-class _Server(smtplib.SMTP):
+class _MailConnection(smtplib.SMTP):
     """A connection to an address that was checked, under the name that its certificate must have."""
+
+    file: Any
 
     def __init__(
         self,
@@ -201,6 +212,12 @@ class _Server(smtplib.SMTP):
             raise smtplib.SMTPConnectError(code, greeting)
         self.is_open = True
 
+    def getreply(self) -> tuple[int, bytes]:
+        """As smtplib's, with a limit: a reply can have any number of lines."""
+        if self.file is None and self.sock is not None:
+            self.file = _LimitedReplies(self.sock.makefile("rb"))
+        return super().getreply()
+
     def abandon(self) -> None:
         """From another thread: ends whatever the connection waits for."""
         self._abandoned = True
@@ -222,7 +239,28 @@ class _Server(smtplib.SMTP):
         return made
 
     def _connected(self, port: int, timeout: float) -> socket.socket:
-        for address in self._where[1][:-1]:
+        *others, last = self._where[1]
+        for address in others:
             with suppress(OSError):
-                return socket.create_connection((address, port), timeout)
-        return socket.create_connection((self._where[1][-1], port), timeout)
+                return socket.create_connection((address, port), min(timeout, _CONNECT_SECONDS))
+            if self._abandoned:
+                raise OSError("abandoned")
+        return socket.create_connection((last, port), min(timeout, _CONNECT_SECONDS))
+
+
+class _LimitedReplies:
+    """What a server says, up to a size that no honest one reaches."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._rest = _LARGEST_REPLIES
+
+    def readline(self, size: int) -> bytes:
+        line = self._file.readline(size)
+        self._rest -= len(line)
+        if self._rest < 0:
+            raise OSError("too much")
+        return line
+
+    def close(self) -> None:
+        self._file.close()

@@ -74,6 +74,9 @@ class HubClient:
     def patch(self, path: str, body: object) -> Any:  # noqa: ANN401 (JSON)
         return self._ask("PATCH", path, body)
 
+    def put(self, path: str, body: object) -> Any:  # noqa: ANN401 (JSON)
+        return self._ask("PUT", path, body)
+
     def delete(self, path: str) -> Any:  # noqa: ANN401 (JSON)
         return self._ask("DELETE", path)
 

@@ -19,6 +19,7 @@ from handraise.config.reading import Effective, Layers, effective, over, read_la
 from handraise.config.settings import Settings
 from handraise.config.tables import SettingsRefused
 from handraise.doctor import checks
+from handraise.doctor.channels import check_channels
 from handraise.doctor.checks import Finding, Verdict
 from handraise.doctor.telegram import check_telegram
 from handraise.hub.hub import DATABASE
@@ -96,6 +97,7 @@ async def examine(
         await one("pipes", lambda: checks.check_pipes(settings.limits.parallel)),
         await one("inotify", checks.check_inotify),
         *await several("telegram", _telegram(settings, environ)),
+        *(await several("channel", check_channels(folder)) if process is not None else []),
     ]
     return Report(tuple(each for each in findings if each is not None), values)
 

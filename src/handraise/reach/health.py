@@ -8,7 +8,7 @@ from msgspec import Struct
 from handraise.desk.shared import RecordChange
 from handraise.reach.log import ReachRecords
 
-KIND = "reach.health"
+KIND = "reach health"
 
 
 class ChannelState(Struct, frozen=True):

@@ -36,15 +36,12 @@ from handraise.reach.situation import Situation
 from handraise.reach.urgency import facts_of
 from handraise.texts import t
 
-MARGIN = 25.0
+MARGIN = 40.0
 """A message is sent only if the lease lasts longer than that: a channel may take nearly as long."""
 BUTTONS = "/api/notifications/buttons"
-KEPT = timedelta(days=90)
-"""For how long it is remembered what was sent."""
 _LONGEST_SLEEP = 30.0
 """The clock may be set, or the machine may sleep: what is due is checked again after this long."""
 _AFTER_A_FAULT = 5.0
-_PRUNE_EVERY = timedelta(hours=1)
 _SECRET = 24
 
 log = logging.getLogger("handraise.reach")
@@ -88,7 +85,6 @@ class EscalationKeeper:
         self._logs: dict[str, AskLog] = {}
         self._attempts: dict[str, SendAttempts] = {}
         self._busy: dict[str, asyncio.Task[None]] = {}
-        self._pruned: datetime | None = None
         self._task: asyncio.Task[None] | None = None
         situation.listeners.append(self._changed.set)
 
@@ -147,7 +143,7 @@ class EscalationKeeper:
 
     async def _remember(self) -> None:
         """Reads what was sent, also about asks that were settled while no hub was there to take it back."""
-        self._logs = {each.ask: each for each in await self._log.all() if not each.is_closed}
+        self._logs = {each.ask: each for each in await self._log.all() if each.is_retractable}
 
     async def look(self) -> datetime | None:
         """Reads everything again, and does what is due; returns when to look again. For tests: needs no feed."""
@@ -171,13 +167,16 @@ class EscalationKeeper:
     async def turn(self) -> datetime | None:
         """Starts everything that is due; returns when to look again."""
         world, now = await self._situation.world(), self._clock()
-        await self._prune(now)
         for name in [each for each in self._asks.asks if each not in self._logs]:
             known = await self._log.read(name)
             if known is not None:
                 self._logs[name] = known
         for gone in [each for each in self._logs if each not in self._asks.asks]:
-            self._start(f"close {gone}", self._close(gone))
+            if self._logs[gone].is_retractable:
+                self._start(f"close {gone}", self._close(gone))
+            else:
+                del self._logs[gone]
+                self._log.forget(gone)
         asks = list(self._asks.asks.values())
         counts: dict[str | None, int] = {}
         for ask in asks:
@@ -390,12 +389,6 @@ class EscalationKeeper:
         except NotFound:
             return words.AskPlace(project)
         return words.AskPlace(project, await self._names.titled(session.title, session.machine), session.directory)
-
-    async def _prune(self, now: datetime) -> None:
-        if self._pruned is None or now - self._pruned >= _PRUNE_EVERY:
-            self._pruned = now
-            await self._log.prune(now - KEPT)
-            await self._situation.settings.prune()
 
     def _connect(self, channel: StoredChannel) -> Channel:
         return connect(

@@ -9,12 +9,15 @@ import msgspec
 
 from handraise.desk.interface import Refused
 from handraise.desk.shared import RecordChange, SharedRecords
+from handraise.reach.counts import NotificationCounts
 from handraise.reach.model import AskLog
 from handraise.texts import t
 
-KIND = "reach.log"
+KIND = "reach log"
 MOST = 2_000
 """How many asks are remembered."""
+_REMEMBERED = 500
+"""What was forgotten is read again."""
 _TRIES = 10
 
 log = logging.getLogger("handraise.reach")
@@ -33,12 +36,18 @@ class NotificationLog:
 
     def __init__(self, records: ReachRecords) -> None:
         self._records = records
+        self.counts = NotificationCounts()
         self._stored: dict[str, bytes | None] = {}
         """What this hub believes is stored. If it isn't, it is read again."""
 
     async def read(self, ask: str) -> AskLog | None:
-        stored = self._stored[ask] = await self._records.record(KIND, ask)
+        stored = await self._records.record(KIND, ask)
+        self._remember(ask, stored)
         return _decoded(stored)
+
+    async def peek(self, ask: str) -> AskLog | None:
+        """Without remembering it: nothing more is expected."""
+        return _decoded(await self._records.record(KIND, ask))
 
     async def all(self) -> list[AskLog]:
         """Oldest first."""
@@ -50,15 +59,14 @@ class NotificationLog:
         done: dict[str, AskLog] = {}
         for _ in range(_TRIES):
             rest = {ask: each for ask, each in changes.items() if ask not in done}
-            batch: list[tuple[AskLog, RecordChange | None]] = []
+            batch: list[tuple[AskLog, AskLog, RecordChange | None]] = []
             for ask, (empty, change) in rest.items():
-                if ask not in self._stored:
-                    await self.read(ask)
-                stored = self._stored[ask]
+                stored = self._stored[ask] if ask in self._stored else await self._records.record(KIND, ask)
                 before = _decoded(stored) or empty
                 after = change(before)
                 is_same = stored is not None and after == before
-                batch.append((after, None if is_same else RecordChange(ask, msgspec.json.encode(after), stored)))
+                change_to = None if is_same else RecordChange(ask, msgspec.json.encode(after), stored)
+                batch.append((before, after, change_to))
             await self._save(batch, done)
             if len(done) == len(changes):
                 return done
@@ -72,18 +80,26 @@ class NotificationLog:
         """Forgets asks that were opened before then, and all but the newest MOST."""
         logs = await self.all()
         old = [each for number, each in enumerate(reversed(logs)) if number >= MOST or each.opened_at < before]
-        gone = [RecordChange(each.ask, None, None) for each in old if each.is_closed or each.opened_at < before]
-        if gone:
-            await self._records.save(KIND, gone)
+        if old:
+            await self._records.save(KIND, [RecordChange(each.ask, None, None) for each in old])
+            for each in old:
+                self._stored.pop(each.ask, None)
 
-    async def _save(self, batch: list[tuple[AskLog, RecordChange | None]], done: dict[str, AskLog]) -> None:
-        changes = [change for _, change in batch if change is not None]
+    def _remember(self, ask: str, stored: bytes | None) -> None:
+        self._stored.pop(ask, None)
+        self._stored[ask] = stored
+        while len(self._stored) > _REMEMBERED:
+            del self._stored[next(iter(self._stored))]
+
+    async def _save(self, batch: list[tuple[AskLog, AskLog, RecordChange | None]], done: dict[str, AskLog]) -> None:
+        changes = [change for _, _, change in batch if change is not None]
         took = iter(await self._records.save(KIND, changes) if changes else ())
-        for after, change in batch:
+        for before, after, change in batch:
             if change is None or next(took):
                 done[after.ask] = after
                 if change is not None:
-                    self._stored[after.ask] = change.value
+                    self._remember(after.ask, change.value)
+                    self.counts.note(before, after)
             else:
                 self._stored.pop(after.ask, None)
 

@@ -157,6 +157,11 @@ class AskLog(Struct, frozen=True):
         return next((each for each in reversed(self.entries) if each.key == key), None)
 
     @property
+    def is_retractable(self) -> bool:
+        """Whether something was sent that has to be looked at when the ask is settled."""
+        return not self.is_closed and any(each.message for each in self.entries)
+
+    @property
     def done(self) -> set[tuple[int, str, str]]:
         """The keys of what was sent, or given up. What is being sent may have arrived or not."""
         return {each.key for each in self.entries if each.state in ("sent", "failed", "retracted")}

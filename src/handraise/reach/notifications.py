@@ -22,6 +22,7 @@ from handraise.model.asks import Ask, Kind
 from handraise.model.items import NotificationFailed
 from handraise.model.tokens import hash_of, may
 from handraise.reach import words
+from handraise.reach.counts import NotificationCounts
 from handraise.reach.decision import HoldBack, Skip, is_looking
 from handraise.reach.health import ChannelHealth, ChannelState
 from handraise.reach.keeper import EscalationKeeper, log_for
@@ -31,13 +32,18 @@ from handraise.reach.picture import PictureStep, picture_of
 from handraise.reach.presence import Presence
 from handraise.reach.settings import ReachSettings, StoredChannel, is_used
 from handraise.reach.situation import ReachConfig, Situation
-from handraise.reach.statistics import AskRow, ReachStatistics, rows_of, statistics_of
+from handraise.reach.statistics import AskRow, ReachStatistics, is_by_rule, rows_of, statistics_of
 from handraise.reach.urgency import AskFacts
 from handraise.texts import t
 
 MOST_ASKS = 2_000
 """How many asks the statistics count."""
+REMEMBERED = timedelta(days=90)
+"""For how long it is kept what was sent."""
+_PRUNE_EVERY = timedelta(hours=1)
 _LEASE = "reach"
+_LASTS = 60.0
+"""Seconds. Longer than a channel may take."""
 SOURCE = "ntfy"
 _MOST_PAGES = 100
 """Characters of the ID that a page gives itself."""
@@ -77,7 +83,10 @@ class Notifications:
         self.situation = Situation(self.settings, self.presence, auth, clock, config, shared=is_shared)
         self.log = NotificationLog(records)
         self.health = ChannelHealth(records)
-        lease = LeaseKeeper(records, _LEASE, elapsed, every=config.renew) if elapsed is not None else None
+        self.settings.listeners.append(self._name_kinds)
+        lease = (
+            LeaseKeeper(records, _LEASE, elapsed, seconds=_LASTS, every=config.renew) if elapsed is not None else None
+        )
         self.keeper = EscalationKeeper(
             self._desk,
             self.situation,
@@ -92,6 +101,7 @@ class Notifications:
         )
         self._stack = AsyncExitStack()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._pruned: datetime | None = None
         self._reported: dict[tuple[str, str, str], tuple[str, str | None]] = {}
 
     async def __aenter__(self) -> Self:
@@ -325,6 +335,24 @@ class Notifications:
         self.situation.listeners.append(changed)
         return lambda: self.situation.listeners.remove(changed)
 
+    def count_settled(self, ask: str) -> None:
+        """For metrics. Never waits."""
+        self._later(self._count_settled(ask))
+
+    @property
+    def counts(self) -> NotificationCounts:
+        """For metrics."""
+        return self.log.counts
+
+    def _name_kinds(self) -> None:
+        self.log.counts.kinds |= {each.id: each.config.kind for each in self.settings.channels.values()}
+
+    async def _count_settled(self, name: str) -> None:
+        ask = await self._ask(name)
+        await self.prune()
+        if ask is not None and not is_by_rule(ask):
+            self.counts.settle(ask, await self.log.peek(name))
+
     async def idle(self) -> None:
         """Waits until everything that was reported is stored."""
         while self._tasks:
@@ -357,8 +385,17 @@ class Notifications:
     async def _publish_failure(self, failure: NotificationFailed) -> None:
         await self._publish(failure)
 
+    async def prune(self) -> None:
+        """Forgets what is old. At most once an hour, when something is noted."""
+        now = self._clock()
+        if self._pruned is None or now - self._pruned >= _PRUNE_EVERY:
+            self._pruned = now
+            await self.log.prune(now - REMEMBERED)
+            await self.settings.prune()
+
     async def _add(self, ask: Ask, entry: NoticeEntry) -> None:
         await self.log.change({ask.id: (log_for(ask), lambda before: before.adding(entry))})
+        await self.prune()
 
     def _later(self, what: Coroutine[Any, Any, None]) -> None:
         """In the background: what is sent doesn't wait for its log."""

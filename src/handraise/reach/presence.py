@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from handraise.desk.shared import RecordChange, SharedRecords
 
-KIND = "reach.presence"
+KIND = "reach presence"
 LASTS = timedelta(seconds=60)
 """How long a page counts as focused after its last report. It reports every 25 seconds."""
 MOST = 1_000
@@ -36,6 +36,8 @@ class Presence:
         self._others: dict[str, Sighting] = {}
         self._stored: dict[str, bytes] = {}
         self._attached: dict[tuple[str, str], int] = {}
+        self._announced: set[str] = set()
+        """The attached terminals that other hubs know of."""
         self.listeners: list[Callable[[], None]] = []
 
     def looking(self) -> dict[str, frozenset[str]]:
@@ -80,6 +82,7 @@ class Presence:
             self._attached[key] -= 1
             if not self._attached[key]:
                 del self._attached[key]
+                self._own.pop(_attached_key(*key), None)
             self._tell()
 
     async def refresh(self) -> None:
@@ -87,10 +90,15 @@ class Presence:
         if self._shared is None:
             return
         before = self.looking()
-        for person, session in list(self._attached):
-            key = f"{person}\nattached {session}"
-            self._own[key] = Sighting(person, (session,), self._clock() + LASTS)
+        now, now_attached = self._clock(), {_attached_key(*each): each for each in self._attached}
+        for key, (person, session) in now_attached.items():
+            known = self._own.get(key)
+            if known is None or known.until < now + LASTS / 2:
+                self._own[key] = Sighting(person, (session,), now + LASTS)
+                await self._publish(key)
+        for key in sorted(self._announced - set(now_attached)):
             await self._publish(key)
+        self._announced = set(now_attached)
         self._stored = await self._shared.read(KIND)
         self._others = {}
         for key, value in self._stored.items():
@@ -126,3 +134,7 @@ class Presence:
     def _tell(self) -> None:
         for listener in self.listeners:
             listener()
+
+
+def _attached_key(person: str, session: str) -> str:
+    return f"{person}\nattached {session}"

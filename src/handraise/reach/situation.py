@@ -33,7 +33,7 @@ class ReachConfig(Struct, frozen=True):
     has_telegram: bool = False
     renew: float = RENEW
     """How often a hub that shares its database looks for what others changed, in seconds."""
-    deadline: float = 20.0
+    deadline: float = 35.0
     """How long a channel may take, in seconds."""
     grace: timedelta = GRACE
     """An ask that is answered this quickly needs no notification."""

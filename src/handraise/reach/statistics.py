@@ -79,12 +79,12 @@ class ReachStatistics(Struct, frozen=True):
 
 def rows_of(asks: Iterable[Ask], logs: Mapping[str, AskLog], now: datetime) -> list[AskRow]:
     """One for each ask that a rule didn't answer."""
-    return [_row(ask, logs.get(ask.id), now) for ask in asks if not _is_by_rule(ask)]
+    return [_row(ask, logs.get(ask.id), now) for ask in asks if not is_by_rule(ask)]
 
 
 def statistics_of(asks: Sequence[Ask], logs: Mapping[str, AskLog], now: datetime) -> ReachStatistics:
     """Of these asks."""
-    meant = [ask for ask in asks if not _is_by_rule(ask)]
+    meant = [ask for ask in asks if not is_by_rule(ask)]
     rows = [_row(ask, logs.get(ask.id), now) for ask in meant]
     states = [row.state for row in rows]
     return ReachStatistics(
@@ -114,7 +114,8 @@ def _at(ordered: Sequence[float], share: float) -> float:
     return round(ordered[min(int(len(ordered) * share), len(ordered) - 1)], 1)
 
 
-def _is_by_rule(ask: Ask) -> bool:
+def is_by_rule(ask: Ask) -> bool:
+    """Whether nobody had to be notified."""
     return isinstance(ask.settlement, Answered) and isinstance(ask.settlement.by, ByRule)
 
 
@@ -130,7 +131,7 @@ def _answered(ask: Ask) -> Answered | None:
 
 def _row(ask: Ask, log: AskLog | None, now: datetime) -> AskRow:
     answered, settled = _answered(ask), ask.settlement.at if ask.settlement is not None else None
-    sent = _rang(log)
+    sent = rang(log)
     noticed = _noticed(ask, log)
     last = _last_before(sent, answered.at) if answered is not None else None
     return AskRow(
@@ -147,7 +148,7 @@ def _row(ask: Ask, log: AskLog | None, now: datetime) -> AskRow:
         seconds_to_answer=_seconds(ask.opened_at, answered.at if answered is not None else None),
         seconds_waited=_seconds(ask.opened_at, settled or now) or 0.0,
         notifications=len(sent),
-        unneeded=sum(_was_unneeded(ask, each) for each in sent),
+        unneeded=sum(was_unneeded(ask, each) for each in sent),
         last_channel=(last.label or last.channel) if last is not None else "",
         last_step=last.step if last is not None else None,
     )
@@ -168,30 +169,31 @@ def _channel(
     channel: str, step: int | None, entries: Sequence[tuple[Ask, NoticeEntry]], logs: Mapping[str, AskLog]
 ) -> ChannelStatistics:
     states = [entry.state for _, entry in entries]
-    rang = [(ask, entry) for ask, entry in entries if entry.state in ("sent", "retracted")]
+    sent = [(ask, entry) for ask, entry in entries if entry.state in ("sent", "retracted")]
     noticed, answered = [], []
-    for ask, entry in rang:
+    for ask, entry in sent:
         sent_at = entry.sent_at or entry.at
         looked = _seconds(sent_at, _noticed(ask, logs.get(ask.id)))
         if looked is not None and looked > 0:
             noticed.append(looked)
         answer = _answered(ask)
-        if answer is not None and _last_before(_rang(logs.get(ask.id)), answer.at) == entry:
+        if answer is not None and _last_before(rang(logs.get(ask.id)), answer.at) == entry:
             answered.append(max(0.0, (answer.at - sent_at).total_seconds()))
     return ChannelStatistics(
         channel,
         next((entry.label for _, entry in reversed(entries) if entry.label), channel),
         step,
-        len(rang),
+        len(sent),
         states.count("failed"),
         states.count("held"),
-        sum(_was_unneeded(ask, entry) for ask, entry in rang),
+        sum(was_unneeded(ask, entry) for ask, entry in sent),
         spread(noticed),
         spread(answered),
     )
 
 
-def _rang(log: AskLog | None) -> list[NoticeEntry]:
+def rang(log: AskLog | None) -> list[NoticeEntry]:
+    """What was sent, whether or not it was taken back."""
     return [each for each in log.entries if each.state in ("sent", "retracted")] if log is not None else []
 
 
@@ -208,7 +210,8 @@ def _last_before(sent: Sequence[NoticeEntry], at: datetime) -> NoticeEntry | Non
     return max(before, key=lambda each: each.sent_at or each.at, default=None)
 
 
-def _was_unneeded(ask: Ask, entry: NoticeEntry) -> bool:
+def was_unneeded(ask: Ask, entry: NoticeEntry) -> bool:
+    """Whether it rang for nothing: see `ChannelStatistics.unneeded`."""
     if isinstance(ask.settlement, Withdrawn):
         return True
     answered = _answered(ask)

@@ -80,7 +80,7 @@ def reason_in_words(reason: Reason | None, until: datetime | None = None, zone: 
     if reason is None:
         return ""
     if reason in ("quiet", "muted") and until is not None:
-        return t(f"reach.reason.{reason}_until", time=f"{until.astimezone(zone):%H:%M}")
+        return t(f"reach.until.{reason}", time=f"{until.astimezone(zone):%H:%M}")
     return t(f"reach.reason.{reason}")
 
 

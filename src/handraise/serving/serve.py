@@ -118,10 +118,10 @@ class RunningHub(Struct, frozen=True):
     auth: Auth
     base: str
     named: str
+    notifications: Notifications
     offers_hook: bool = False
     """Whether nobody has brought Claudes in terminals in yet."""
     telegram: "TelegramBot | LeasedBot | None" = None
-    notifications: Notifications | None = None
 
     async def new_link(self) -> str:
         """A one-time sign-in link, valid for ten minutes. For a terminal, never for a file."""
@@ -161,6 +161,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     notifier = _notifier(config, opened, auth, notifications)
     notifications.situation.devices = lambda: notifier.owners
     streams.attached = notifications.attached
+    metrics.notifications = notifications
     bot = _telegram(config, opened, link_base, notifications)
     files = _files(config, opened)
     opened.store.serve_lookups(files.serve)
@@ -189,7 +190,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     serves = _up(listeners, streams)
     async with auth, metrics, agent_routes, hooks, notifications, notifier, retention, serves, bot or nullcontext():
         with _address(config.state, base):
-            yield RunningHub(opened, app, auth, base, link_base, offer.is_open, bot, notifications)
+            yield RunningHub(opened, app, auth, base, link_base, notifications, offer.is_open, bot)
 
 
 def where(state: Path) -> str | None:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from handraise.model.addresses import is_public
 from handraise.model.devices import Unusable
-from handraise.surfaces.push.endpoints import check_addresses, is_public, read_endpoint
+from handraise.surfaces.push.endpoints import check_addresses, read_endpoint
 
 PUBLIC = ["8.8.8.8", "142.250.74.106", "2a00:1450:4001:82a::200a", "64:ff9b::808:808", "::ffff:8.8.8.8"]
 PRIVATE = [
