@@ -25,8 +25,11 @@ HOSTILE = "<img src=x onerror=alert(1)> `code` AVeryLongNameWithoutAnySpace"
 REFUSED = "The mail server 127.0.0.1 refused the sign-in. Check the user name and password."
 
 
-async def set_notifications(up: RunningHub, port: int) -> Notifications:
-    """Channels of an ntfy server at this port of loopback, steps, quiet hours, mutes and a log."""
+async def set_notifications(up: RunningHub, port: int, other: str = HOSTILE) -> Notifications:
+    """Channels of an ntfy server at this port of loopback, steps, quiet hours, mutes and a log.
+
+    `other` is the name of someone else's channel.
+    """
     all_of_it = up.notifications
     assert all_of_it is not None
     settings = all_of_it.settings
@@ -38,7 +41,7 @@ async def set_notifications(up: RunningHub, port: int) -> Notifications:
     team = await settings.add_channel(ALL, OWNER.name, "Team chat", "ntfy", ntfy, with_content=True)
     mail = {"host": "127.0.0.1", "security": "none", "sender": "hub@example.com", "recipients": "owner@example.com"}
     letters = await settings.add_channel(OWNER.name, OWNER.name, "On-call e-mail", "email", mail, with_content=False)
-    await settings.add_channel(ANN.name, ANN.name, HOSTILE, "ntfy", ntfy, with_content=False)
+    await settings.add_channel(ANN.name, ANN.name, other, "ntfy", ntfy, with_content=False)
     await all_of_it.health.note(phone.id, None, NOW)
     await all_of_it.health.note(letters.id, REFUSED, NOW)
     steps = (

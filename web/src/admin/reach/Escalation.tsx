@@ -133,7 +133,7 @@ function Editor({ project, chain, isStored, reach, saved }: EditorProps) {
         ))}
       </ol>
       <div class="row-of-buttons">
-        <button type="button" disabled={draft.value.length >= MOST_STEPS} onClick={() => (draft.value = extended(draft.value))}>
+        <button type="button" class="add-step" disabled={draft.value.length >= MOST_STEPS} onClick={() => (draft.value = extended(draft.value))}>
           <Icon name="plus" /> {t("notifications.escalation.add_step")}
         </button>
       </div>

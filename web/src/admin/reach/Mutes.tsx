@@ -38,7 +38,7 @@ function MuteTable({ mutes, reach }: { mutes: readonly Mute[]; reach: Reach }) {
   return (
     <>
       <Alert text={trouble.value} />
-      <Table label={t("notifications.mutes.title")} heads={heads} acts>
+      <Table label={t("notifications.mutes.what")} heads={heads} acts>
         {mutes.map((mute) => (
           <tr key={mute.id}>
             <td class="detail">

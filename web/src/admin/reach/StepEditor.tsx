@@ -21,42 +21,56 @@ export function StepEditor({ at, draft, errors, reach }: StepProps) {
   if (!step) return null;
   const set = (part: Partial<StepDraft>) => (draft.value = draft.value.map((each, here) => (here === at ? { ...each, ...part } : each)));
   return (
-    <li class="step" role="group" aria-label={t("notifications.escalation.step", { number: at + 1 })}>
-      <div class="stacked">
-        <Field label={t("notifications.escalation.delay")}>
-          <TextField
-            value={step.delay}
-            title={t("notifications.escalation.delay_hint")}
-            aria-invalid={errors.delay !== undefined}
-            aria-describedby={errors.delay && `${id}-delay`}
-            change={(delay) => set({ delay })}
-          />
-        </Field>
-        {errors.delay && (
-          <p id={`${id}-delay`} class="trouble" role="alert">
-            {t(`notifications.escalation.${errors.delay}`)}
-          </p>
-        )}
-      </div>
-      <Targets at={at} step={step} errors={errors} reach={reach} set={(targets) => set({ targets })} />
-      <StepButtons at={at} draft={draft} />
+    <li>
+      <fieldset class="step" aria-label={t("notifications.escalation.step", { number: at + 1 })}>
+        <div class="stacked">
+          <Field label={t("notifications.escalation.delay")}>
+            <TextField
+              value={step.delay}
+              title={t("notifications.escalation.delay_hint")}
+              aria-invalid={errors.delay !== undefined}
+              aria-describedby={errors.delay && `${id}-delay`}
+              change={(delay) => set({ delay })}
+            />
+          </Field>
+          {errors.delay && (
+            <p id={`${id}-delay`} class="trouble" role="alert">
+              {t(`notifications.escalation.${errors.delay}`)}
+            </p>
+          )}
+        </div>
+        <Targets at={at} step={step} errors={errors} reach={reach} set={(targets) => set({ targets })} />
+        <StepButtons at={at} draft={draft} />
+      </fieldset>
     </li>
   );
 }
 
 function StepButtons({ at, draft }: { at: number; draft: Signal<StepDraft[]> }) {
   const number = at + 1;
-  const button = (icon: "up" | "down" | "close", label: string, disabled: boolean, act: () => void) => (
-    <button type="button" class={`quiet square turn-${icon}`} aria-label={label} title={label} disabled={disabled} onClick={act}>
-      <Icon name={icon === "close" ? "close" : "down"} />
-    </button>
-  );
+  const move = (by: -1 | 1) => (button: HTMLButtonElement) => {
+    draft.value = moved(draft.value, at, by);
+    // It moves with its step, and is disabled at either end.
+    requestAnimationFrame(() => (button.disabled ? button.parentElement?.querySelector<HTMLElement>("button:enabled") : button)?.focus());
+  };
+  const remove = (button: HTMLButtonElement) => {
+    button.form?.querySelector<HTMLElement>(".add-step")?.focus();
+    draft.value = draft.value.filter((_, here) => here !== at);
+  };
   return (
     <div class="step-buttons">
-      {button("up", t("notifications.escalation.earlier", { number }), at === 0, () => (draft.value = moved(draft.value, at, -1)))}
-      {button("down", t("notifications.escalation.later", { number }), number === draft.value.length, () => (draft.value = moved(draft.value, at, 1)))}
-      {button("close", t("notifications.escalation.remove_step", { number }), draft.value.length === 1, () => (draft.value = draft.value.filter((_, here) => here !== at)))}
+      <StepButton icon="up" label={t("notifications.escalation.earlier", { number })} disabled={at === 0} act={move(-1)} />
+      <StepButton icon="down" label={t("notifications.escalation.later", { number })} disabled={number === draft.value.length} act={move(1)} />
+      <StepButton icon="close" label={t("notifications.escalation.remove_step", { number })} disabled={draft.value.length === 1} act={remove} />
     </div>
+  );
+}
+
+function StepButton({ icon, label, disabled, act }: { icon: "up" | "down" | "close"; label: string; disabled: boolean; act: (button: HTMLButtonElement) => void }) {
+  return (
+    <button type="button" class={`quiet square turn-${icon}`} aria-label={label} title={label} disabled={disabled} onClick={(event) => act(event.currentTarget)}>
+      <Icon name={icon === "close" ? "close" : "down"} />
+    </button>
   );
 }
 
@@ -77,6 +91,11 @@ function Targets({ at, step, errors, reach, set }: TargetsProps) {
     const found = offered.find((each) => keyOf(each) === key);
     if (found) set([...step.targets, found]);
   };
+  const remove = (button: HTMLElement, target: Target) => {
+    set(step.targets.filter((each) => keyOf(each) !== keyOf(target)));
+    // The pressed button is gone.
+    button.closest("ul")?.querySelector("select")?.focus();
+  };
   return (
     <div class="field">
       <span>{t("notifications.escalation.notify")}</span>
@@ -86,12 +105,7 @@ function Targets({ at, step, errors, reach, set }: TargetsProps) {
           return (
             <li key={keyOf(target)} class="target">
               <span>{name}</span>
-              <button
-                type="button"
-                class="quiet small"
-                aria-label={t("notifications.escalation.remove_target", { name, number })}
-                onClick={() => set(step.targets.filter((each) => keyOf(each) !== keyOf(target)))}
-              >
+              <button type="button" class="quiet small" aria-label={t("notifications.escalation.remove_target", { name, number })} onClick={(event) => remove(event.currentTarget, target)}>
                 <Icon name="close" />
               </button>
             </li>
