@@ -2,7 +2,7 @@
 
 import ast
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -57,7 +57,7 @@ COMPOSITION = {"serving", "cli", "__init__", "__main__"}
 # The person's own editor is started at the person's own terminal.
 EDITOR = PurePosixPath("surfaces/terminal/editor.py")
 # Each surface is independent: none knows another.
-SURFACES = {"terminal", "telegram", "push"}
+SURFACES = {"terminal", "telegram", "push", "webhooks"}
 
 # Pure: no await, no clock, no chance, no I/O; time and ids are arguments. Whole stations, and of others what is named.
 PURE_STATIONS = {"model", "wire", "policy", "present"}
@@ -77,46 +77,48 @@ IMPURE = {
     "demo": {"model"},
 }
 # In stations that do something, the files that only decide.
-PURE_FILES = (
-    {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notices", "sealing")}
-    | {
-        f"reach/{name}.py"
-        for name in ("counts", "decision", "model", "picture", "quiet", "rounds", "statistics", "urgency", "words")
-    }
-    | {f"channels/{name}.py" for name in ("apprise_messages", "apprise_services", "mails", "ntfy_messages", "wording")}
-    | {
-        f"surfaces/telegram/{name}.py"
-        for name in (
-            "attachments",
-            "bot_types",
-            "buttons",
-            "cards",
-            "chat_queue",
-            "commands",
-            "conversation",
-            "deliveries",
-            "final",
-            "formatted",
-            "incoming",
-            "layout",
-            "markdown",
-            "methods",
-            "outgoing",
-            "pacing",
-            "people",
-            "progress",
-            "refusals",
-            "rendered",
-            "session_texts",
-        )
-    }
-)
+PURE_FILES = {"surfaces/endpoints.py"}
+PURE_FILES |= {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notices", "sealing")}
+PURE_FILES |= {f"surfaces/webhooks/{name}.py" for name in ("events", "retries", "signing")}
+PURE_FILES |= {
+    f"surfaces/telegram/{name}.py"
+    for name in (
+        "attachments",
+        "bot_types",
+        "buttons",
+        "cards",
+        "chat_queue",
+        "commands",
+        "conversation",
+        "deliveries",
+        "final",
+        "formatted",
+        "incoming",
+        "layout",
+        "markdown",
+        "methods",
+        "outgoing",
+        "pacing",
+        "people",
+        "progress",
+        "refusals",
+        "rendered",
+        "session_texts",
+    )
+}
+PURE_FILES |= {
+    f"reach/{name}.py"
+    for name in ("counts", "decision", "model", "picture", "quiet", "rounds", "statistics", "urgency", "words")
+}
+PURE_FILES |= {
+    f"channels/{name}.py" for name in ("apprise_messages", "apprise_services", "mails", "ntfy_messages", "wording")
+}
 # An allowlist, so that an unexpected module isn't allowed. Each of these only computes.
 # `datetime` has both sides: its types may be used, what looks at a clock may not.
 ALLOWED = {
     "__future__", "abc", "base64", "bisect", "collections", "contextlib", "cryptography", "dataclasses", "datetime",
     "decimal", "difflib", "email.headerregistry", "email.message", "email.policy", "enum",
-    "fractions", "functools", "hashlib", "heapq", "html", "ipaddress", "itertools",
+    "fractions", "functools", "hashlib", "heapq", "hmac", "html", "ipaddress", "itertools",
     "json", "markdown_it", "math", "msgspec", "operator", "posixpath", "re", "shlex", "string", "textwrap", "traceback",
     "tree_sitter", "tree_sitter_bash", "types", "typing", "unicodedata", "urllib.parse",
 }  # fmt: skip
@@ -124,19 +126,21 @@ CLOCK = {"now", "utcnow", "today"}
 DOING = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
 
 
-def imports(source: str, path: PurePosixPath) -> Iterator[tuple[int, str]]:
+@cache
+def imports(source: str, path: PurePosixPath) -> list[tuple[int, str]]:
     """Every module that the source imports, anywhere in it, by its whole name."""
     package = ["handraise", *path.parts[:-1]]
+    found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            for each in node.names:
-                yield node.lineno, each.name
+            found += [(node.lineno, each.name) for each in node.names]
         elif isinstance(node, ast.ImportFrom):
             above = package[: len(package) - node.level + 1] if node.level else []
             module = ".".join([*above, *([node.module] if node.module else [])])
             # `from handraise import wire` names its station after the word import.
-            for each in node.names:
-                yield node.lineno, f"{module}.{each.name}" if module in ("handraise", "handraise.surfaces") else module
+            is_ours = module in ("handraise", "handraise.surfaces")
+            found += [(node.lineno, f"{module}.{each.name}" if is_ours else module) for each in node.names]
+    return found
 
 
 def station(path: PurePosixPath) -> str:

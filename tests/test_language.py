@@ -12,6 +12,7 @@ from typing import Any
 import click
 import pytest
 
+from cli.parsing import root
 from handraise.cli.main import main
 
 ROOT = Path(__file__).parent.parent
@@ -120,7 +121,7 @@ def test_the_messages_use_the_usual_words() -> None:
 
 
 def test_the_help_of_every_command_uses_the_usual_words() -> None:
-    helps = dict(commands(main, click.Context(main, info_name="handraise")))
+    helps = dict(commands(main, root()))
 
     assert {"handraise", "handraise run", "handraise token create"} <= set(helps)
     found = [complaint for path, text in helps.items() for complaint in complaints(text, f"{path} --help")]

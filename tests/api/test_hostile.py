@@ -436,7 +436,7 @@ def _changing(hub: Served) -> list[Route]:
 
 
 def _path(route: Route) -> str:
-    return route.path.format(id="x", say="x", number="0", action="x")
+    return route.path.format(id="x", say="x", number="0", action="x", delivery="x")
 
 
 async def _exchange(hub: Served, sent: bytes, *, close: bool = False, until: bytes | None = None) -> bytes:

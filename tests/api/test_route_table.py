@@ -141,7 +141,7 @@ async def test_a_method_that_a_path_does_not_have_is_refused_and_the_others_are_
         for (path, there), method in itertools.product(paths.items(), ("HEAD", "PUT", "DELETE", "OPTIONS", "TRACE")):
             if method in there:
                 continue
-            refused = await client.request(method, path.format(id="x", say="x", number="0", action="x"))
+            refused = await client.request(method, path.format(id="x", say="x", number="0", action="x", delivery="x"))
             assert refused.status_code == 405, (method, path)
             assert refused.headers["allow"]
             assert "access-control-allow-origin" not in refused.headers
@@ -163,7 +163,7 @@ def _references(value: Any) -> Any:
 
 async def _try(client: httpx2.AsyncClient, route: Route) -> int:
     """Only the status: some of them are streams."""
-    path = route.path.format(id="x", say="x", number="0", action="x")
+    path = route.path.format(id="x", say="x", number="0", action="x", delivery="x")
     headers = {"origin": str(client.base_url).rstrip("/")}
     async with client.stream(route.method, path, content=b"{}", headers=headers) as response:
         return response.status_code

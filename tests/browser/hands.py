@@ -40,6 +40,7 @@ class HandsDesk:
     async def sit(self, path: str = "/", **context: Any) -> Page:
         """A page whose clock only moves when a test says so: a slow machine makes no difference."""
         context.setdefault("viewport", LOW)
+        context.setdefault("reduced_motion", "no-preference")
         page = self.pages.get(str(context))
         if page:
             await page.evaluate("localStorage.clear()")

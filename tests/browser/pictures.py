@@ -1,6 +1,7 @@
 """Pictures of every view, in both themes and sizes, for review: `dev/pictures FOLDER [VIEW...]`."""
 
 import asyncio
+import subprocess
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -39,6 +40,22 @@ def click(*selectors: str) -> Act:
     async def act(page: Page) -> None:
         for selector in selectors:
             await page.locator(selector).first.click(timeout=5_000)
+
+    return act
+
+
+def chained(*acts: Act) -> Act:
+    async def act(page: Page) -> None:
+        for each in acts:
+            await each(page)
+
+    return act
+
+
+def typed(text: str) -> Act:
+    async def act(page: Page) -> None:
+        await page.keyboard.type(text)
+        await page.wait_for_timeout(1_000)
 
     return act
 
@@ -83,6 +100,7 @@ VIEWS: dict[str, tuple[str, Act]] = {
     "missed": ("/", whole_inbox),
     "deny": ("/", press("j", "d")),
     "edit": ("/", press("j", "e")),
+    "sides": ("/", chained(press("j"), click(".card >> text=Side by side"))),
     "why": ("/", click(".card .why summary")),
     "rule": ("/", click(".waiting-row >> nth=0", ".card .why summary", ".card .why .row-of-buttons button")),
     "sessions": ("/sessions", look),
@@ -90,6 +108,7 @@ VIEWS: dict[str, tuple[str, Act]] = {
     "chat": (f"/sessions/{LONG}", look),
     "chat-begin": (f"/sessions/{LONG}", upwards),
     "chat-unfolded": (f"/sessions/{LONG}", unfolded),
+    "search": (f"/sessions/{LONG}", chained(click(".session-head [aria-label*=earch]"), typed("limiter"))),
     "menu": (f"/sessions/{LONG}", click(".session-head .menu > button")),
     "rename": (f"/sessions/{LONG}", click(".session-head .menu > button", ".menu-body >> text=Rename")),
     "fork": (f"/sessions/{LONG}", click(".session-head .menu > button", ".menu-body >> text=Fork")),
@@ -148,12 +167,31 @@ async def main(folder: Path, only: set[str]) -> None:
                         await page.goto(up.base)
                         await page.wait_for_timeout(300)
                         await page.screenshot(path=shoot("login"))
+                    if not only or "welcome" in only:
+                        await take(screen, up, {"welcome": ("/", look)}, shoot, color_scheme=theme, **kind)
+                    if not only or "review" in only:
+                        session = await Served(up, Path(state)).session(directory=str(changed_tree(Path(state))))
+                        review: dict[str, tuple[str, Act]] = {"review": (f"/sessions/{session.id}/changes", look)}
+                        await take(screen, up, review, shoot, color_scheme=theme, **kind)
                     if not only or "empty" in only:
                         await Served(up, Path(state)).session(phase="working")
                         await take(screen, up, {"empty": ("/", look)}, shoot, color_scheme=theme, **kind)
                     await Showroom(up).fill()
                     await notified.set_notifications(up, ntfy.port)
                     await take(screen, up, views, shoot, color_scheme=theme, **kind)
+
+
+def changed_tree(folder: Path) -> Path:
+    """A repository with a file that was changed, and a new one."""
+    tree = folder / "tree"
+    tree.mkdir()
+    (tree / "greet.py").write_text("def greet(name):\n    return 'Hello ' + name\n")
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "one"]):
+        subprocess.run(["git", *who, *words], cwd=tree, check=True)
+    (tree / "greet.py").write_text("def greet(name: str) -> str:\n    return f'Hello {name}'\n")
+    (tree / "notes.md").write_text("# Notes\n\nGreetings have types.\n")
+    return tree
 
 
 class Silent(list[str]):

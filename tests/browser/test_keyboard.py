@@ -1,9 +1,10 @@
 """Cards by keyboard alone: every kind, every answer, and never one that nobody sees."""
 
+import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from api.served import Served, served
 from browser.window import PAGE, armed, needs_browser, nothing_waits, window
@@ -229,3 +230,34 @@ async def test_keys_go_through_the_sessions_and_to_the_next_that_needs_someone(t
         await expect(title).to_have_text(quiet.title)
         await page.keyboard.press("J")
         await expect(title).not_to_have_text(quiet.title)
+
+
+async def test_words_typed_before_the_search_is_loaded_are_searched_for(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        session = await hub.session()
+        await hub.publish("a walnut", session=session.id)
+        ask = await hub.ask(Permission("Bash", {"command": "ls"}), session=session.id)
+        # A service worker would load it ahead, where no test can hold it up.
+        page = await screen.open(hub.up, f"/sessions/{session.id}", script="delete Navigator.prototype.serviceWorker")
+        await expect(page.locator(f"#card-{ask.id}")).to_be_visible()
+        asked_for, loaded = asyncio.Event(), asyncio.Event()
+
+        async def load(route: Route) -> None:
+            asked_for.set()
+            await loaded.wait()
+            await route.continue_()
+
+        await page.route("**/SearchDialog*.js", load)
+        await page.keyboard.press("f")
+        await asked_for.wait()
+        await page.keyboard.type("adx")
+        await page.keyboard.press("Backspace")
+        await page.keyboard.press("Backspace")
+        await page.keyboard.press("Backspace")
+        await page.keyboard.type("walnut")
+        loaded.set()
+
+        await expect(page.get_by_role("dialog").get_by_role("searchbox")).to_have_value("walnut")
+        await expect(page.locator(".found a")).to_have_count(1)
+        assert (await hub.up.hub.desk.ask(ask.id)).state == "open"
+        await expect(page.locator(f"#card-{ask.id} textarea")).to_have_count(0)

@@ -2,12 +2,12 @@
 
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from playwright.async_api import Page, Route, expect
 
 from api.served import served
 from browser.home import free_port, home
-from browser.relay import relay
 from browser.window import PAGE, armed, needs_browser, window
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
@@ -17,6 +17,7 @@ from handraise.model.answers import Deny
 from handraise.model.asks import Answered, Permission
 from handraise.store.sqlite.store import SqliteStore
 from stories.serving_house import desk, serve, settle_in, stop_all, surroundings
+from surfaces.suite.stream_relay import stream_relay
 
 pytestmark = needs_browser
 
@@ -106,7 +107,11 @@ async def test_what_happened_while_offline_comes_by_the_cursor_and_the_answer_go
 
 
 async def test_a_stream_that_went_dead_in_its_sleep_is_left_and_what_was_missed_comes(tmp_path: Path) -> None:
-    async with served(tmp_path, page=PAGE) as hub, relay(hub.up.base) as wire, window() as screen:
+    async with (
+        served(tmp_path, page=PAGE) as hub,
+        stream_relay(urlsplit(hub.up.base).port or 0) as wire,
+        window() as screen,
+    ):
         session = await hub.session(phase="working")
         first = await hub.ask(TOUCH, session=session.id)
         page = await screen.stranger(wire)
@@ -114,7 +119,7 @@ async def test_a_stream_that_went_dead_in_its_sleep_is_left_and_what_was_missed_
         await page.goto(f"/login?code={await hub.up.auth.make_code('owner', 'admin', ANN, 'test')}")
         await armed(page, "permission")
         await page.evaluate("window.notReloaded = true")
-        wire.freeze_streams()
+        wire.freeze()
         # It gets no updates, but an answer shows the current state.
         await hub.up.hub.desk.seat(ANN, "terminal").answer(first.id, Deny("Not today."))
         with screen.trouble_expected():

@@ -31,6 +31,29 @@ AT_END = """
     return around.scrollTop + around.clientHeight >= around.scrollHeight - 2;
   }
 """
+FRAMES = """
+  async () => {
+    for (let frame = 0; frame < 3; frame += 1) {
+      await new Promise((drawn) => {
+        const observer = new IntersectionObserver(() => drawn(observer.disconnect()));
+        observer.observe(document.body);
+      });
+    }
+  }
+"""
+"""Returns when the page was drawn, even while its clock stands still."""
+GROW_TWICE = """
+  (frame) => {
+    const last = frame.firstElementChild.appendChild(new Image());
+    last.style.height = "300px";
+    const drawn = new IntersectionObserver(() => {
+      drawn.disconnect();
+      last.style.height = "900px";
+    });
+    drawn.observe(last);
+  }
+"""
+"""The second time right after the first was drawn."""
 
 
 def change(diff: str, name: str = "w.txt") -> Permission:
@@ -131,6 +154,40 @@ async def test_a_card_out_of_sight_is_shown_and_nothing_else(at: HandsDesk) -> N
             await page.keyboard.press(after)
         await expect(card_of(page, ask).locator("textarea")).to_have_count(0)
         assert await at.still_open(page, ask)
+
+
+async def test_a_button_stays_under_the_press_while_claude_goes_on_writing(at: HandsDesk) -> None:
+    session = (await at.hub.session(phase="working")).id
+    await at.hub.publish(*(f"Line {number}." for number in range(80)), session=session)
+    page = await at.sit(f"/sessions/{session}")
+    ask = await at.run("rm one", session=session)
+    await calm(page, ask, seen=True)
+    edit = card_of(page, ask).locator('[data-control="e"]')
+    place = await edit.bounding_box()
+    await page.mouse.move(*await middle(edit))
+    await page.mouse.down()
+    await at.hub.publish("And then.\n\n" * 12, session=session)
+    await until(page, page.get_by_text("And then."))
+    await page.evaluate(FRAMES)
+    assert await edit.bounding_box() == place
+    await page.mouse.up()
+    await expect(card_of(page, ask).locator("textarea")).to_be_focused()
+    await page.clock.run_for(10)
+    await page.evaluate(FRAMES)
+    assert await card_of(page, ask).evaluate(AT_END)
+
+
+async def test_who_reads_the_end_still_does_when_more_comes_before_the_browser_says_that_it_scrolled(
+    at: HandsDesk,
+) -> None:
+    session = (await at.hub.session(phase="working")).id
+    await at.hub.publish(*(f"Line {number}." for number in range(80)), session=session)
+    page = await at.sit(f"/sessions/{session}")
+    await until(page, page.get_by_text("Line 79."))
+    await page.locator(".history").evaluate(GROW_TWICE)
+    await page.evaluate(FRAMES)
+    assert await page.locator(".history img").evaluate(AT_END)
+    await expect(page.locator(".jump")).to_have_count(0)
 
 
 async def test_a_field_that_only_the_whole_input_had_is_shown(at: HandsDesk) -> None:

@@ -121,6 +121,8 @@ class Window:
     async def stranger(self, up: Reachable, *, script: str | None = None, **context: Any) -> Page:
         """A page of a browser that the hub doesn't know."""
         context.setdefault("viewport", WIDE)
+        # Drawing what fades and slides is a sixth of what a page costs. Where it matters, tests ask for it.
+        context.setdefault("reduced_motion", "reduce")
         made = await self.browser.new_context(base_url=up.base, **context)
         self.contexts.append(made)
         made.set_default_timeout(PATIENCE)

@@ -16,12 +16,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
-import pytest
 from msgspec.structs import replace
 
 from api.served import Served, served
+from cli.parsing import parsed
 from cli.printed import PLACE, ROOT, printed
-from handraise.cli.main import main
 from handraise.model.asks import Body, Form, Offer, Option, Permission, Plan, Prompt, Question
 from handraise.model.machines import Machine
 from handraise.model.projects import Options
@@ -54,6 +53,14 @@ ELSEWHERE = {
     "handraise service": ("cli/test_hub.py", 'typed("service", "install"'),
     "handraise store copy": ("cli/test_store.py", '"store", "copy"'),
     "handraise telegram setup": ("stories/test_telegram_setup.py", '"telegram", "setup"'),
+    "handraise webhooks": ("cli/test_webhooks.py", '"webhooks", "--json"'),
+    "handraise webhooks add": ("cli/test_webhooks.py", '"webhooks", "add", there.url(), "--event", "ask.opened"'),
+    "handraise webhooks deliveries": ("cli/test_webhooks.py", '"webhooks", "deliveries", "chat"'),
+    "handraise webhooks enable": ("cli/test_webhooks.py", '"webhooks", "enable", "chat"'),
+    "handraise webhooks remove": ("cli/test_webhooks.py", '"webhooks", "remove", "chat"'),
+    "handraise webhooks resend": ("cli/test_webhooks.py", '"webhooks", "resend", "chat"'),
+    "handraise webhooks rotate": ("cli/test_webhooks.py", '"webhooks", "rotate", "chat"'),
+    "handraise webhooks test": ("cli/test_webhooks.py", '"webhooks", "test", "chat"'),
     "handraise telegram status": ("stories/test_telegram_setup.py", '"telegram", "status"'),
 }
 """Run by a test of their own, since they take a real Claude, a database or a chat: the file, and where in it."""
@@ -70,17 +77,6 @@ FILL = Form("Release?", "s", {"properties": {"version": {"type": "string"}}})
 def strict() -> list[str]:
     """The commands that people are meant to type, each once."""
     return sorted({each.words for each in printed() if not each.is_mention and each.words not in MENTIONS})
-
-
-def parse(words: list[str]) -> None:
-    """Raises a UsageError, as the command would."""
-    command: click.Command = main
-    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
-        found = command.get_command(click.Context(main), words[0])
-        if found is None:
-            raise click.NoSuchOption(words[0])
-        command, words = found, words[1:]
-    command.make_context("handraise", words)
 
 
 def elsewhere(command: str) -> tuple[str, str] | None:
@@ -108,7 +104,7 @@ def test_what_a_page_names_exists_with_its_options() -> None:
         # `[SESSION]` and `…` stand for what a person types.
         words = shlex.split(re.sub(" …$|[][]", "", each.words).replace("…", "x"))[1:]
         try:
-            parse([re.sub("^(ROLE|PROJECT|URL)$", "agent", word) for word in words])
+            parsed([re.sub("^(ROLE|PROJECT|URL)$", "agent", word) for word in words])
         except (click.MissingParameter, click.BadOptionUsage):
             pass  # not a whole command: `handraise say`, `handraise serve --database`
         except (click.exceptions.NoArgsIsHelpError, click.exceptions.Exit):
@@ -118,13 +114,14 @@ def test_what_a_page_names_exists_with_its_options() -> None:
                 raise AssertionError(each) from error
 
 
-@pytest.mark.parametrize("command", sorted({each.words for each in printed() if each.program == "make"}))
-def test_what_make_is_told_to_do_can_be_done(command: str) -> None:
-    if command.startswith("make deploy-"):
-        return  # in the cookbook: somebody else's Makefile
-    goals = [each for each in command.split()[1:] if "=" not in each]
-    done = subprocess.run(["make", "--dry-run", *goals], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+def test_what_make_is_told_to_do_can_be_done() -> None:
+    # Not a parameter: every worker would look for the commands while it collects the tests.
+    for command in sorted({each.words for each in printed() if each.program == "make"}):
+        if command.startswith("make deploy-"):
+            continue  # in the cookbook: somebody else's Makefile
+        goals = [each for each in command.split()[1:] if "=" not in each]
+        done = subprocess.run(["make", "--dry-run", *goals], cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (command, done.stderr)
 
 
 def test_what_is_run_elsewhere_is_run_there() -> None:

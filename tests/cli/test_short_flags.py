@@ -9,6 +9,7 @@ import click
 from click.testing import CliRunner
 
 from api.served import served
+from cli.parsing import parsed
 from handraise.cli.main import main
 from handraise.model.asks import Permission
 from surfaces.terminal.table import table
@@ -69,6 +70,11 @@ def test_every_command_has_help_by_a_letter() -> None:
         shown = CliRunner().invoke(main, [*name.split()[1:], "-h"])
         assert shown.exit_code == 0, name
         assert "-h, --help" in shown.output, name
+
+
+def test_what_was_parsed_before_still_has_help_by_a_letter() -> None:
+    context = parsed(["answer", "a_1", "--allow"])
+    assert "-h, --help" in context.get_help()
 
 
 async def test_ids_of_open_requests_and_the_last_entries_of_the_audit_log(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
+from cli.parsing import parsed
 from handraise.cli.main import main
 from handraise.config.database import SharedDatabase, shared_database
 from handraise.config.reading import read_settings
@@ -42,13 +43,7 @@ def test_every_settings_block_is_valid() -> None:
 @pytest.mark.parametrize("words", commands("handraise"), ids=" ".join)
 def test_every_command_exists_with_its_arguments(words: list[str]) -> None:
     words = words[: words.index(">")] if ">" in words else words
-    command: click.Command = main
-    context = click.Context(main)
-    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
-        found = command.get_command(context, words[0])
-        assert found is not None, words
-        command, words = found, words[1:]
-    command.make_context("handraise", list(words))
+    parsed(words)
 
 
 def test_the_commands_in_sentences_exist() -> None:

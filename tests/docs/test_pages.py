@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
+from cli.parsing import parsed
 from handraise.cli.main import main
 from handraise.config.reading import read_settings
 
@@ -28,14 +29,9 @@ def commands() -> list[tuple[str, list[str]]]:
 
 @pytest.mark.parametrize(("page", "words"), commands(), ids=lambda each: each if isinstance(each, str) else None)
 def test_every_command_exists_with_its_arguments(page: str, words: list[str], tmp_path: Path) -> None:
-    command: click.Command = main
-    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
-        found = command.get_command(click.Context(main), words[0])
-        assert found is not None, (page, words)
-        command, words = found, words[1:]
     there = tmp_path / "backup.zip"
     there.touch()
-    command.make_context("handraise", [re.sub(r"^~/.*\.zip$", str(there), each) for each in words])
+    assert parsed([re.sub(r"^~/.*\.zip$", str(there), each) for each in words]), page
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -66,6 +66,9 @@ FOLLOWED = {
     "doctor.database.session_mode": "test_database",
     "doctor.database.set_clock": "test_database",
     "doctor.database.verify_full": "test_database",
+    # tests/doctor/test_webhooks.py, with a receiver on loopback
+    "doctor.webhooks.fix": "test_webhooks",
+    "doctor.webhooks.turn_on": "test_webhooks",
     # tests/doctor/test_telegram.py, with a Bot API on loopback
     "doctor.telegram.new_token": "test_telegram",
     "doctor.telegram.network": "test_telegram",

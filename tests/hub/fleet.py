@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
@@ -33,11 +34,17 @@ class FaultyStore(MemoryStore):
         self.is_killed = False
         self.before: Callable[[Sequence[Change]], Awaitable[None]] | None = None
         """Called before each batch; may raise."""
+        self.before_beat: Callable[[], Awaitable[None]] | None = None
 
     async def apply(self, changes: Sequence[Change]) -> Applied:
         if self.before is not None:
             await self.before(changes)
         return await super().apply(changes)
+
+    async def beat(self, at: datetime) -> datetime:
+        if self.before_beat is not None:
+            await self.before_beat()
+        return await super().beat(at)
 
     async def release(self, at: Any) -> None:
         if not self.is_killed:

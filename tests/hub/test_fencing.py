@@ -1,6 +1,7 @@
 """Two hubs with one identity: the older one lets go and says why. And a database that goes away: everything waits."""
 
 import asyncio
+import json
 import os
 import shutil
 from collections.abc import Sequence
@@ -66,6 +67,51 @@ async def test_a_hub_that_lost_its_machine_lets_its_sessions_go_in_the_middle_of
         await laptop.open()
         await until_turns(server.hub, session)
         assert len(laptop.received("control_response")) == 1
+
+
+@pytest.mark.parametrize("is_taken_over", [True, False])
+async def test_a_hub_that_was_replaced_without_noticing_kills_nothing(tmp_path: Path, is_taken_over: bool) -> None:
+    """To it, whatever its successor allowed looks like a bypass."""
+    async with fleet_of(tmp_path, "laptop", beat=3600) as (laptop,):
+        session = await begin(laptop, "ask me")
+        ask = await next_ask(laptop.hub, session)
+        runner = laptop.hub.pool.runner(session)
+        assert runner is not None
+        noticing = asyncio.Event()
+
+        async def unnoticed() -> None:
+            if not noticing.is_set():  # the lease's own look comes first, and takes long
+                noticing.set()
+                await asyncio.Event().wait()
+
+        async def slowly(_: Sequence[Change]) -> None:
+            if runner.ending is not None:
+                await asyncio.wait([runner.ending])
+
+        store = (await clone(laptop)).config().store
+        assert store is not None
+        async with store(laptop.machine) as other:
+            laptop.store.before = slowly
+            if is_taken_over:
+                laptop.store.before_beat = unnoticed
+                await other.claim(laptop.hub.machine)
+                await noticing.wait()
+                assert not laptop.hub.trouble
+            allowed = {"behavior": "allow", "updatedInput": {}}
+            answer = {"subtype": "success", "request_id": f"r_{runner.identity.pid}_1", "response": allowed}
+            with (laptop.state / "sessions" / session / "1" / "in").open("w") as stdin:
+                stdin.write(json.dumps({"type": "control_response", "response": answer}) + "\n")
+
+            if is_taken_over:
+                await let_go(laptop)
+                assert runner.identity.lives()
+                stored = await other.ask(ask.id)
+                assert stored is not None
+                assert stored.state == "open"
+            else:
+                ended = (await until_phase(laptop.hub, session, "ended")).ended
+                assert ended is not None
+                assert ended.alarm
 
 
 async def test_a_runner_that_notices_first_lets_all_sessions_go(tmp_path: Path) -> None:
@@ -224,7 +270,8 @@ async def test_a_server_that_loses_power_interrupts_nobody_for_good(tmp_path: Pa
         idle = await begin(laptop)
 
         await asyncio.to_thread(own_cluster.kill)
-        await until_trouble(laptop, "Can't reach the database")
+        for site in (laptop, server):
+            await until_trouble(site, "Can't reach the database")
         with pytest.raises(StoreAway):
             await server.hub.desk.answer(ask.id, SQLITE)
         await asyncio.to_thread(own_cluster.start)

@@ -67,6 +67,9 @@ class Letterbox:
     shown: dict[tuple[str, str], ChannelMessage] = field(default_factory=dict)
     errors: dict[str, ChannelError] = field(default_factory=dict)
     """By the name of a channel: what sending to it raises."""
+    slow: asyncio.Event | None = None
+    """If there is one, messages arrive when it is set."""
+    began: asyncio.Event = field(default_factory=asyncio.Event)
 
     def names(self) -> list[str]:
         return [name for name, _ in self.arrived]
@@ -84,6 +87,9 @@ class MemoryChannel:
         await self._fate.pass_by()
         if self._name in self._box.errors:
             raise self._box.errors[self._name]
+        self._box.began.set()
+        if self._box.slow is not None:
+            await self._box.slow.wait()
         self._box.arrived.append((self._name, message))
         self._box.shown[self._name, message.id] = message
         await self._fate.pass_by()

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from handraise.auth import Principal
+from handraise.auth import Auth, Principal
 from handraise.channels.model import ChannelError
 from handraise.model.actors import Person
 from handraise.reach.decision import GRACE
@@ -217,6 +217,48 @@ async def test_what_failed_for_a_moment_is_tried_again_and_then_given_up(world: 
     world.later(hours=1)
     await hub.keeper.look()
     assert world.box.names() == []
+
+
+async def test_a_second_attempt_is_not_made_in_quiet_hours_nor_for_who_lost_access(world: ReachedWorld) -> None:
+    hub = world.hub()
+    await world.person("ana")
+    await add(hub, "phone")
+    world.box.errors["phone"] = ChannelError("Busy.", permanent=False)
+    await world.ask()
+    world.later(seconds=2)
+    await hub.keeper.look()
+    del world.box.errors["phone"]
+    await hub.set_quiet("ana", QuietSettings("12:00", "14:00", "UTC", urgent_gets_through=False))
+    world.later(minutes=5)
+    assert await hub.keeper.look() == world.now.replace(hour=14, minute=0, second=0)
+    assert world.box.names() == []
+    for token in await Auth(world.store, world.clock, world.entropy).tokens():
+        await Auth(world.store, world.clock, world.entropy).revoke(token.id, Person("owner"), "test")
+    world.later(hours=3)
+    await hub.keeper.look()
+    assert world.box.names() == []
+    assert (await states(hub))[-1] == ("phone", "skipped", "not_allowed")
+
+
+async def test_what_is_on_its_way_when_someone_answers_is_taken_back_when_it_has_arrived(world: ReachedWorld) -> None:
+    hub = world.hub()
+    await world.person("ana")
+    await add(hub, "phone")
+    await world.ask()
+    world.later(seconds=2)
+    world.box.slow = asyncio.Event()
+    looking = asyncio.create_task(hub.keeper.look())
+    async with asyncio.timeout(30):
+        await world.box.began.wait()
+    await world.answer("a_1")
+    other = asyncio.create_task(hub.keeper.look())
+    await asyncio.sleep(0)
+    world.box.slow.set()
+    await asyncio.gather(looking, other)
+    await hub.keeper.look()
+    assert world.box.names() == ["phone"]
+    assert world.box.shown == {}
+    assert await states(hub) == [("phone", "retracted", None)]
 
 
 async def test_what_was_settled_while_no_hub_was_there_is_taken_back_by_the_next(everywhere: ReachedWorld) -> None:

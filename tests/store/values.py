@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 from hypothesis import strategies as st
-from msgspec import UNSET
+from msgspec import UNSET, json
 
 from handraise.model.actors import Actor, ByRule, Person, TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise, Trusting
@@ -43,6 +43,7 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=8,
 )
+json_texts = json_values.map(lambda value: json.encode(value).decode())
 json_objects: st.SearchStrategy[dict[str, Any]] = st.dictionaries(texts, json_values, max_size=3)
 actors: st.SearchStrategy[Actor] = (
     st.builds(Person, texts) | st.builds(ByRule, texts, texts) | st.builds(TheHub)  # one of each kind
@@ -143,7 +144,7 @@ def asks(kind: Kind) -> st.SearchStrategy[Ask]:
         project=st.none() | names,
         body=bodies[kind],
         tool=texts,
-        origin=st.builds(Origin, texts, st.none() | texts, json_values.map(str)),
+        origin=st.builds(Origin, texts, st.none() | texts, json_texts),
         opened_at=times,
         asker=st.sampled_from(["session", "agent"]),
         agent=st.none() | texts,

@@ -53,11 +53,11 @@ async def test_who_leaves_a_session_or_is_left_by_it_is_told_so(tmp_path: Path) 
         assert "Nobody answered within 1 s. The request stays open" in err
         assert [ask.state for ask in await up.hub.desk.asks()] == ["open"]
 
-        # Patience covers the queue, too.
-        code, out, err = await laid.script("run", "--patience", "0.5", "hi")
+        # Patience covers the queue, too. It is long enough to hear of the queue on a busy machine.
+        code, out, err = await laid.script("run", "--patience", "3", "hi")
         assert code == 1
         assert f"Queued behind 1 session: “Choose.” ({session}, waiting for your answer)." in out
-        assert "Still queued after 0.5 s. Follow it with: handraise attach s_" in err
+        assert "Still queued after 3 s. Follow it with: handraise attach s_" in err
         queued = (await up.hub.desk.sessions())[0].session
         assert queued.phase == "queued"
         # What it prints to drop it does so.

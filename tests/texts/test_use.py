@@ -14,7 +14,7 @@ from handraise.texts.catalogue import FOLDER, flat
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "handraise"
 PAGE = ROOT / "web" / "src"
-AREAS = ("card", "terminal", "push", "telegram", "why", "sessions", "error", "doctor", "channels", "reach")
+AREAS = ("card", "terminal", "push", "telegram", "why", "sessions", "error", "doctor", "webhooks", "channels", "reach")
 """The areas that Python speaks from; the page has its own."""
 MESSAGES = {key: message for area in AREAS for key, message in flat(Catalogue("en").area(area), f"{area}.")}
 KEY = re.compile(rf"(?:{'|'.join(AREAS)})\.[\w.]*\w")
@@ -63,9 +63,14 @@ def all_uses() -> tuple[TextUse, ...]:
     return tuple(use for path in sorted(SOURCE.rglob("*.py")) if FOLDER not in path.parents for use in uses(path))
 
 
-@cache
 def matching(use: TextUse) -> list[str]:
-    return [key for key in MESSAGES if re.fullmatch(use.pattern, key)]
+    return _matching(use.pattern)
+
+
+@cache
+def _matching(pattern: str) -> list[str]:
+    known = re.compile(pattern)  # there are more patterns than `re` remembers
+    return [key for key in MESSAGES if known.fullmatch(key)]
 
 
 def needed(key: str) -> set[str]:

@@ -4,7 +4,7 @@ import { press } from "./cards/keys";
 import { isText, touchCurrent } from "./hands/all";
 import { isTouch } from "./hands/input";
 import { isTyping } from "./intent";
-import { openSearch } from "./search/searching";
+import { openSearch, typeAhead } from "./search/searching";
 import { chosen, current, go, pathOf, place, reachable } from "./store/place";
 import { may, openBySession, sessions } from "./store/desk";
 import { post } from "./store/http";
@@ -30,6 +30,11 @@ const MOVING = ["j", "k", "J", "K", "v"];
 export function watchKeyboard(): void {
   addEventListener("pointerdown", () => (wrote = 0), true);
   addEventListener("keydown", (event) => {
+    if (typeAhead(event)) {
+      letterAt = event.timeStamp;
+      event.preventDefault();
+      return;
+    }
     const typing = isTyping(letterAt, event.timeStamp);
     if (/^\p{L}$/u.test(event.key) && !MOVING.includes(event.key) && !isText(event.target)) letterAt = event.timeStamp;
     const handled = isHeard(event) && !(typing && isPartOfWord(event.key)) && take(event.key, event);

@@ -17,6 +17,7 @@ from handraise.api.setup import SetupRoutes
 from handraise.api.static import StaticPage
 from handraise.api.stream import Streams
 from handraise.api.telegram import TelegramRoutes, TelegramState
+from handraise.api.webhooks import WebhookRoutes
 
 
 def main() -> None:
@@ -27,6 +28,7 @@ def main() -> None:
     more = (
         *ChangeRoutes(nothing).routes(),
         *DeviceRoutes(nothing).routes(),
+        *WebhookRoutes(nothing).routes(),
         *TelegramRoutes(TelegramState).routes(),
         *NotificationRoutes(nothing).routes(),
         *CompletionRoutes(nothing, nothing).routes(),

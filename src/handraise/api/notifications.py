@@ -305,7 +305,6 @@ class NotificationRoutes:
                 "List what was sent and not sent",
                 returns=LogSchema,
                 parameters=(_LIMIT,),
-                compress=True,
             ),
             Route(
                 "GET",
@@ -333,7 +332,6 @@ class NotificationRoutes:
                 returns=ExportSchema,
                 parameters=(_DAYS, Parameter("format", "Default: json", choices=("json", "csv"))),
                 alternate_media="text/csv",
-                compress=True,
             ),
             Route("POST", "/api/presence", "viewer", self.see, "Report what a page shows", PresenceReport, Done),
             Route(

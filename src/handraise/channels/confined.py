@@ -27,7 +27,7 @@ _READABLE = (
     sys.base_prefix,
     "/usr/share/zoneinfo",
     "/etc/localtime",
-    *map(os.fspath, mimetypes.knownfiles),
+    *(str(each) for each in mimetypes.knownfiles),
 )
 Limit = Literal["private", "local"]
 

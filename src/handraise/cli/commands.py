@@ -55,6 +55,7 @@ GROUPS = {
     },
     "Integrations": {
         "telegram": ("telegram", "Connect a Telegram bot, send a test message, and show its status."),
+        "webhooks": ("webhooks", "List, add, test and remove webhooks, and show what was sent."),
         "notify": ("notify", "Set up notifications: channels, escalation, quiet hours, mutes, and what was sent."),
         "mcp": ("mcp", "Run an MCP server on stdio with ask_user and approval_prompt, for any agent."),
         "completion": ("completion", "Print the completion script for bash, zsh or fish (default: $SHELL)."),

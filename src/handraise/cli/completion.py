@@ -66,6 +66,10 @@ def _machines_or_any(client: HubClient) -> Found:
     return (*_machines(client), ("any", "the least busy one that has the project"))
 
 
+def _webhooks(client: HubClient) -> Found:
+    return ((each["name"], each["state"]) for each in client.get("/api/webhooks")["webhooks"])
+
+
 def _asked(ask: dict[str, Any]) -> str:
     body = ask["body"]
     match ask["kind"]:
@@ -101,6 +105,7 @@ sessions, steerable = Completes(_sessions), Completes(_steerable)
 asks, projects = Completes(_asks), Completes(_projects)
 anything = Completes(lambda client: (*_sessions(client), *_asks(client)))
 machines, machines_or_any = Completes(_machines), Completes(_machines_or_any)
+webhooks = Completes(_webhooks)
 
 
 # From click's own script for fish: it would cut a description at its first comma.

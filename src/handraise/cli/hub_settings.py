@@ -32,6 +32,7 @@ from handraise.serving.serve import ServeConfig
 from handraise.session.machine import SessionLimits
 from handraise.store.interface import Store
 from handraise.surfaces.push.notifier import PushConfig
+from handraise.surfaces.webhooks.webhooks import WebhookConfig
 
 if TYPE_CHECKING:
     from handraise.store.postgres.connecting import DatabaseAddress
@@ -90,6 +91,7 @@ def service(
             seconds_or_none(settings.store.keep_audit_days),
         ),
         push=PushConfig(settings.push.enabled, settings.push.contact, settings.push.private_addresses),
+        webhooks=WebhookConfig(settings.webhooks.private_addresses),
         notifications=ReachConfig(private_addresses=settings.notifications.private_addresses),
         telegram=telegram,
         telegram_trouble=telegram_trouble,

@@ -155,6 +155,12 @@ class PushSettings(Struct, frozen=True, forbid_unknown_fields=True):
     private_addresses: bool = False
 
 
+class WebhookSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[webhooks]`: where events may be sent."""
+
+    private_addresses: bool = False
+
+
 class NotificationSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[notifications]`: channels that people add, such as ntfy and e-mail."""
 
@@ -218,6 +224,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     ask: AskSettings = AskSettings()
     web: WebSettings = WebSettings()
     push: PushSettings = PushSettings()
+    webhooks: WebhookSettings = WebhookSettings()
     notifications: NotificationSettings = NotificationSettings()
     terminal: TerminalSettings = TerminalSettings()
     limits: LimitSettings = LimitSettings()

@@ -22,6 +22,7 @@ from handraise.doctor import checks
 from handraise.doctor.channels import check_channels
 from handraise.doctor.checks import Finding, Verdict
 from handraise.doctor.telegram import check_telegram
+from handraise.doctor.webhooks import check_webhooks
 from handraise.hub.hub import DATABASE
 from handraise.model.projects import Project
 from handraise.texts import t, use
@@ -97,6 +98,7 @@ async def examine(
         await one("pipes", lambda: checks.check_pipes(settings.limits.parallel)),
         await one("inotify", checks.check_inotify),
         *await several("telegram", _telegram(settings, environ)),
+        *(await several("webhooks", check_webhooks(folder)) if process is not None else []),
         *(await several("channel", check_channels(folder)) if process is not None else []),
     ]
     return Report(tuple(each for each in findings if each is not None), values)

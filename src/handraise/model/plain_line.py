@@ -10,11 +10,13 @@ _STRONG = re.compile(r"(\*\*|~~)(?=\S)(.+?)(?<=\S)\1")
 _LINED = re.compile(r"(?<!\w)(__)(?=\S)([^_]+)(?<=\S)__(?!\w|\.\w)")
 _EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=\S)([^*_]+?)(?<=\S)\1(?![\w*])")
 _RULE = re.compile(r"\s*(?:[-*_=]\s*){3,}|\s*(?:```|~~~)\s*[\w+-]*\s*|\s*\|?(?:\s*:?-+:?\s*\|)+\s*:?-*:?\s*")
+_LONGEST = 1000
+"""More of a line is never shown."""
 
 
 def plain_line(line: str) -> str:
     """The words of a line without the signs that would style them; code stays as it is."""
-    text = _BLOCK.sub("", line, count=1)
+    text = _BLOCK.sub("", line[:_LONGEST], count=1)
     pieces = []
     at = 0
     for code in _CODE.finditer(text):
@@ -26,7 +28,7 @@ def plain_line(line: str) -> str:
 def first_plain_line(text: str) -> str:
     """The first line that says something; empty if none does."""
     for line in text.splitlines():
-        plain = "" if _RULE.fullmatch(line) else plain_line(line)
+        plain = "" if _RULE.fullmatch(line[:_LONGEST]) else plain_line(line)
         if plain:
             return plain
     return ""

@@ -172,6 +172,8 @@ class EscalationKeeper:
             if known is not None:
                 self._logs[name] = known
         for gone in [each for each in self._logs if each not in self._asks.asks]:
+            if any(each.message in self._busy for each in self._logs[gone].entries):
+                continue  # what is on its way is taken back when it has arrived
             if self._logs[gone].is_retractable:
                 self._start(f"close {gone}", self._close(gone))
             else:
@@ -316,15 +318,17 @@ class EscalationKeeper:
     async def _close(self, ask_id: str) -> None:
         """The ask was settled: takes back what can be taken back."""
         log_of = self._logs.get(ask_id) or AskLog(ask_id, self._clock())
-        retracted: list[NoticeEntry] = []
+        ended: list[NoticeEntry] = []
         for key in dict.fromkeys(each.key for each in log_of.entries):
             last = log_of.last(key)
             is_shown = last is not None and last.state == "sent" and not self._is_needed_still(ask_id, last)
-            if last is not None and is_shown and await self._retract(ask_id, last):
-                retracted.append(replace(last, state="retracted", sent_at=last.at, at=self._clock(), buttons=()))
+            if last is not None and last.state == "sending":
+                ended.append(replace(last, state="skipped", at=self._clock(), reason="settled", buttons=()))
+            elif last is not None and is_shown and await self._retract(ask_id, last):
+                ended.append(replace(last, state="retracted", sent_at=last.at, at=self._clock(), buttons=()))
 
         def close(before: AskLog) -> AskLog:
-            for entry in retracted:
+            for entry in ended:
                 before = before.adding(entry)
             return replace(before, is_closed=True)
 

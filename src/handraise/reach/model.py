@@ -168,6 +168,8 @@ class AskLog(Struct, frozen=True):
 
     def adding(self, entry: NoticeEntry) -> "AskLog":
         """With this entry. It takes the place of the one before, if that was about the same attempt."""
+        if entry.reason == "looking" and self.noticed_at is None:
+            return replace(self, noticed_at=entry.at, noticed_by=entry.person).adding(entry)
         last = self.last(entry.key)
         is_same = last is not None and (last.state, last.reason, last.until) == (entry.state, entry.reason, entry.until)
         if is_same and entry.state in ("held", "skipped"):

@@ -80,12 +80,14 @@ def next_round(
             last = log.last(each.key)
             if each.channel in _THEIR_OWN:
                 continue
-            if last is not None and last.state == "sending":
-                _repeat(repeats, ask, each, last, now)
-                continue
             verdict = decide(ask, each, world, log.done, now)
             if isinstance(verdict, HoldBack) and verdict.until is not None:
                 wakes.append(verdict.until)
+            if last is not None and last.state == "sending" and not isinstance(verdict, Skip):
+                # It may have arrived. If not, it still has to be allowed: quiet hours may have begun since.
+                if isinstance(verdict, SendNow):
+                    _repeat(repeats, ask, each, last, now)
+                continue
             match verdict:
                 case SendNow():
                     ready.append(_Due(ask, each, is_due=True))

@@ -35,6 +35,7 @@ from handraise.api.setup import HintName, SetupRoutes
 from handraise.api.static import StaticPage
 from handraise.api.stream import Streams
 from handraise.api.telegram import TelegramRoutes, TelegramState, UnreachableChat
+from handraise.api.webhooks import WebhookRoutes
 from handraise.api.workspace import SyncRoutes
 from handraise.auth import Auth
 from handraise.claude.tool_pictures import ToolPictures
@@ -53,6 +54,7 @@ from handraise.serving import setup
 from handraise.store.changes import PublishItems, SaveRecord
 from handraise.store.interface import Store, StoreError
 from handraise.surfaces.push.notifier import Notifier, PushConfig, SharedPush
+from handraise.surfaces.webhooks.webhooks import WebhookConfig, Webhooks
 from handraise.terminals.calls import UNSEEN
 from handraise.terminals.claude_folder import folder_of
 from handraise.workspace.hook_entry import PATH
@@ -97,6 +99,7 @@ class ServeConfig(HubConfig, frozen=True):
     proxy: TrustedProxy | None = None
     retention: RetentionLimits = field(default_factory=RetentionLimits)
     push: PushConfig = field(default_factory=PushConfig)
+    webhooks: WebhookConfig = field(default_factory=WebhookConfig)
     notifications: ReachConfig = field(default_factory=ReachConfig)
     telegram: "TelegramConfig | None" = None
     """Without it, nothing of Telegram is imported."""
@@ -118,6 +121,7 @@ class RunningHub(Struct, frozen=True):
     auth: Auth
     base: str
     named: str
+    webhooks: Webhooks
     notifications: Notifications
     offers_hook: bool = False
     """Whether nobody has brought Claudes in terminals in yet."""
@@ -157,6 +161,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     hooks = HookRoutes(opened, agent_routes.knowledge(terminals=True), folder, streams.closing, unseen=config.unseen)
     metrics = Metrics(opened, config.state, streams)
     link_base = _link_base(config, base)
+    webhooks = _webhooks(config, opened, auth, link_base)
     notifications = _notifications(config, opened, auth, link_base)
     notifier = _notifier(config, opened, auth, notifications)
     notifications.situation.devices = lambda: notifier.owners
@@ -171,6 +176,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         *Pictures(opened.store, files.picture).routes(),
         *ChangeRoutes(files).routes(),
         *DeviceRoutes(notifier).routes(),
+        *WebhookRoutes(webhooks).routes(),
         *NotificationRoutes(notifications).routes(),
         *TelegramRoutes(lambda: _telegram_state(config, bot)).routes(),
         *CompletionRoutes(opened.store, files).routes(),
@@ -188,9 +194,10 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     ]
     retention = Retention(opened.store, config.state / "sessions", opened.clock, config.retention)
     serves = _up(listeners, streams)
-    async with auth, metrics, agent_routes, hooks, notifications, notifier, retention, serves, bot or nullcontext():
+    sending = bot or nullcontext()
+    async with auth, metrics, agent_routes, hooks, notifications, notifier, webhooks, retention, serves, sending:
         with _address(config.state, base):
-            yield RunningHub(opened, app, auth, base, link_base, notifications, offer.is_open, bot)
+            yield RunningHub(opened, app, auth, base, link_base, webhooks, notifications, offer.is_open, bot)
 
 
 def where(state: Path) -> str | None:
@@ -312,6 +319,19 @@ def _notifier(config: ServeConfig, opened: Hub, auth: Auth, gate: Notifications)
         replace(config.push, proxied=by_proxy),
         SharedPush(StoreRecords(opened.store), elapsed) if opened.store.shared else None,
         gate,
+    )
+
+
+def _webhooks(config: ServeConfig, opened: Hub, auth: Auth, link_base: str) -> Webhooks:
+    return Webhooks(
+        opened.desk.seat(Person("handraise"), "webhooks"),
+        auth,
+        StoreRecords(opened.store),
+        opened.clock,
+        os.urandom,
+        link_base,
+        config.webhooks,
+        elapsed if opened.store.shared else None,
     )
 
 

@@ -25,13 +25,16 @@ from handraise.session.machine import SessionMachine, WishRefused
 from handraise.session.previews import Previews
 from handraise.session.writers import DurableWriter, StdinWriter
 from handraise.store.changes import Advance, Applied, Change, PublishItems
-from handraise.store.interface import Store, StoreFenced
+from handraise.store.interface import Store, StoreError, StoreFenced
+from handraise.store.waiting import insist
 from handraise.texts import t
 from handraise.wire.frames import Frame, ToolProgress
 
 _AHEAD = 32
 """How many chunks of the journal may be queued; they are read together. The rest stays in the journal."""
 _WITHDRAWN = b'{"type":"said.withdrawn"'
+_PROOF = 3.0
+"""Seconds for the database to say whether this hub still has its machine, before an alarm counts."""
 
 log = logging.getLogger("handraise.session")
 
@@ -275,6 +278,7 @@ class Runner:
         if not wanted:
             return
         if any(isinstance(each, commands.Alarm) for each in wanted):
+            await self._check_held()
             self._kill()
         await self._writing.write([each.line for each in wanted if isinstance(each, commands.Write)])
         raised = [self._considered(each) for each in wanted if isinstance(each, commands.Raise)]
@@ -288,6 +292,22 @@ class Runner:
             await self._answer_again()
         if before != "idle" and self.session.phase == "idle":
             self._rested(self.session.id)
+
+    async def _check_held(self) -> None:
+        """Raises StoreFenced if another hub has taken this session over.
+
+        To a hub that was stopped meanwhile, what the other one allowed looks like a bypass. If the database doesn't
+        answer soon, the alarm counts.
+        """
+        if not self._store.shared:
+            return
+        try:
+            async with asyncio.timeout(_PROOF):
+                await insist(lambda: self._store.beat(self._clock()), log)
+        except StoreFenced:
+            raise
+        except (StoreError, TimeoutError) as error:
+            log.warning("session %s: an alarm counts without the database: %s", self.session.id, error)
 
     async def _check_withdrawn(self, wanted: Sequence[Command], applied: Applied) -> None:
         """Says so if Claude received a message that somebody took back at the same moment."""

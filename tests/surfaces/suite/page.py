@@ -213,7 +213,7 @@ async def page_surface(tmp: Path) -> AsyncIterator[PageSurface]:
         stream_relay(port) as wire,
         window() as screen,
     ):
-        page = await screen.stranger(wire, viewport=TALL)
+        page = await screen.stranger(wire, viewport=TALL, reduced_motion="no-preference")
         await page.clock.install()
         code = await hub.up.auth.make_code("owner", "admin", hub.up.hub.desk.person, "test")
         entered = await page.context.request.get(f"{wire.base}/login?code={code}", max_redirects=0)

@@ -149,7 +149,8 @@ class BotApi:
         def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
             self._connections[task] = writer
-            task.add_done_callback(lambda each: self._connections.pop(each, None))
+            # A task that is canceled before its first step never gets to close anything itself.
+            task.add_done_callback(lambda each: self._connections.pop(each).transport.abort())
 
         return asyncio.StreamReaderProtocol(reader, serve)
 
@@ -173,8 +174,6 @@ class BotApi:
             pass  # a bot that was killed while it called
         except Exception as error:  # a mistake of this server must fail the test, not only the call
             self._mistakes.append(error)
-        finally:
-            writer.transport.abort()
 
     async def _answer(self, request: BotRequest, reader: WatchedReader) -> Answer | None:
         """Nothing means that the connection breaks."""

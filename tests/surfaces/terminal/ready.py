@@ -15,8 +15,9 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
+
+from handraise.claude.process import Identity
 
 KEPT = Path(__file__).with_name("kept_ready.py")
 
@@ -28,6 +29,7 @@ class Started:
         self.pid = pid
         self.code: int | None = None
         self._status = status
+        self._identity = Identity.of(pid)
 
     async def wait(self) -> int:
         if self.code is None:
@@ -36,10 +38,9 @@ class Started:
         return self.code
 
     def send_signal(self, number: signal.Signals) -> None:
-        """If it still runs."""
-        if self.code is None:
-            with suppress(ProcessLookupError):  # it has just exited by itself
-                os.kill(self.pid, number)
+        """If it still runs. Others reap it, and its number may soon be another process's."""
+        if self.code is None and self._identity is not None:
+            self._identity.signal(number)
 
     async def kill(self) -> None:
         """If it still runs."""

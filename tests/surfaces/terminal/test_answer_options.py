@@ -7,9 +7,9 @@ import subprocess
 import pytest
 from click.testing import CliRunner
 
+from cli.parsing import parsed
 from handraise.cli.answering import Flags, NoAnswer, answer_in
 from handraise.cli.main import main
-from handraise.cli.steering import answer as command
 from handraise.model.answers import Choices
 from handraise.model.asks import Body, Form, Offer, Option, Permission, Plan, Prompt, Question
 from handraise.surfaces.terminal.answer_options import how_to_answer, offered, shell_word
@@ -54,7 +54,7 @@ BODIES: tuple[Body, ...] = (
 def flags_of(line: str) -> Flags:
     words = shlex.split(line)
     assert words[:3] == ["handraise", "answer", "a_1"]
-    given = command.make_context("answer", words[2:]).params
+    given = parsed(words[1:]).params
     return Flags(**{name: value for name, value in given.items() if name not in ("ask", "state", "hub", "as_json")})
 
 

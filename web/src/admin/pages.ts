@@ -8,11 +8,13 @@ import { NotificationsPage } from "./reach/Page";
 import { SettingsPage } from "./Settings";
 import { StatisticsPage } from "./Statistics";
 import { TokensPage } from "./Tokens";
+import { WebhooksPage } from "./Webhooks";
 
 export const PAGES: Record<string, FunctionComponent> = {
   projects: ProjectsPage,
   rules: RulesPage,
   tokens: TokensPage,
+  webhooks: WebhooksPage,
   machines: MachinesPage,
   audit: AuditPage,
   statistics: StatisticsPage,

@@ -3,6 +3,7 @@ import { effect } from "@preact/signals";
 import { current } from "../store/place";
 import type { Hand } from "./Hand";
 import { watchInput } from "./input";
+import { watchPresses } from "./press";
 
 const hands = new Set<Hand>();
 let soon = false;
@@ -49,6 +50,7 @@ const sizes = new ResizeObserver(sampleSoon);
 
 export function watchHands(): void {
   watchInput(touchOthers);
+  watchPresses();
   new MutationObserver(sampleSoon).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["class", "style", "open", "hidden"] });
   for (const name of ["scroll", "pointermove", "transitionend", "animationend", "load", "resize"]) addEventListener(name, sampleSoon, { capture: true, passive: true });
   visualViewport?.addEventListener("resize", sampleSoon);

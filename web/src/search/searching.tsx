@@ -17,6 +17,17 @@ export function openSearch(words = "", everywhere = false): void {
   searching.value = { words, session: here.view === "session" && !everywhere ? here.id : null };
 }
 
+/** Keys that come before the dialog does are part of the words; Escape gives up. Returns whether it was such a key. */
+export function typeAhead(event: KeyboardEvent): boolean {
+  const wanted = searching.peek();
+  if (wanted === null || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return false;
+  if (event.key === "Escape") searching.value = null;
+  else if (event.key === "Backspace") searching.value = { ...wanted, words: wanted.words.slice(0, -1) };
+  else if ([...event.key].length === 1) searching.value = { ...wanted, words: wanted.words + event.key };
+  else return false;
+  return true;
+}
+
 export function Searching({ wanted }: { wanted: Wanted }) {
   return (
     <Later quiet load={() => import("./SearchDialog")}>

@@ -16,7 +16,8 @@ import httpx2
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from handraise.model.devices import Device, Unusable
-from handraise.surfaces.push.endpoints import Endpoint, check_addresses, read_endpoint
+from handraise.surfaces.endpoints import Endpoint
+from handraise.surfaces.push.endpoints import check_addresses, read_endpoint
 from handraise.surfaces.push.messages import Accepted, EndpointGone, Outcome, PushMessage, Rejected, RetryLater
 from handraise.surfaces.push.sealing import CURVE, SALT, NoSuchKey, read_point, seal
 from handraise.surfaces.push.vapid import HubKey, unspell

@@ -1,0 +1,1 @@
+"""Webhooks: events for other programs, signed and sent at least once."""
