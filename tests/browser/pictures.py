@@ -11,9 +11,11 @@ from typing import Any
 from playwright.async_api import Page, expect
 
 from api.served import Served
+from browser import notified
 from browser.showroom import BYPASS, Showroom
 from browser.talk import LONG
 from browser.window import PAGE, PHONE, WIDE, Window, window
+from channels.ntfy_server import NtfyServer, ntfy_server
 from handraise.serving.serve import RunningHub, ServeConfig, serving
 
 Act = Callable[[Page], Awaitable[None]]
@@ -79,6 +81,15 @@ async def offline(page: Page) -> None:
     await expect(page.locator(".connection.offline").first).to_be_attached(timeout=10_000)
 
 
+async def whole(page: Page) -> None:
+    """Everything that would have to be scrolled to."""
+    await expect(page.locator("main .empty")).to_have_count(0)
+    await page.locator("main .unfolds > summary").first.click()
+    size = page.viewport_size or WIDE
+    height = await page.locator("main").evaluate("element => element.scrollHeight")
+    await page.set_viewport_size({"width": size["width"], "height": height + 120})
+
+
 async def whole_inbox(page: Page) -> None:
     await page.locator("main .over").last.scroll_into_view_if_needed()
 
@@ -108,6 +119,10 @@ VIEWS: dict[str, tuple[str, Act]] = {
     "new": ("/", press("n")),
     "keys": ("/", press("?")),
     **{each: (f"/admin/{each}", look) for each in ("projects", "rules", "tokens", "audit", "statistics", "settings")},
+    "notifications": ("/admin/notifications", look),
+    "notifications-whole": ("/admin/notifications", whole),
+    "channel": ("/admin/notifications", click("main section:nth-of-type(2) .primary")),
+    "mute": (f"/sessions/{LONG}", click(".session-head .menu > button", ".menu-body >> text=Mute")),
     "new-token": ("/admin/tokens", click("main .primary")),
     "project": ("/admin/projects", click("main .unfolds summary")),
     "offline": ("/", offline),
@@ -128,6 +143,7 @@ async def take(
             sys.stderr.write(f"{name}: {str(error).splitlines()[0]}\n")
         await page.wait_for_timeout(300)
         await page.screenshot(path=shoot(name))
+        await page.set_viewport_size(kind["viewport"])
     await page.context.close()
 
 
@@ -141,8 +157,10 @@ async def main(folder: Path, only: set[str]) -> None:
                 return folder / f"{name}-{size}-{theme}.png"
 
             with tempfile.TemporaryDirectory() as state:
-                service = ServeConfig(Path(state), Path("/bin/false"), {}, port=0, page=PAGE)
-                async with serving(service) as up, window() as screen:
+                service = ServeConfig(
+                    Path(state), Path("/bin/false"), {}, port=0, page=PAGE, notifications=notified.CONFIG
+                )
+                async with ntfy_server(NtfyServer()) as ntfy, serving(service) as up, window() as screen:
                     screen.complaints = Silent()
                     if not only or "login" in only:
                         page = await screen.stranger(up, color_scheme=theme, **kind)
@@ -159,6 +177,7 @@ async def main(folder: Path, only: set[str]) -> None:
                         await Served(up, Path(state)).session(phase="working")
                         await take(screen, up, {"empty": ("/", look)}, shoot, color_scheme=theme, **kind)
                     await Showroom(up).fill()
+                    await notified.set_notifications(up, ntfy.port)
                     await take(screen, up, views, shoot, color_scheme=theme, **kind)
 
 

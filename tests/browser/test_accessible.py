@@ -8,9 +8,11 @@ import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
 from api.served import served
+from browser import notified
 from browser.showroom import BYPASS, Showroom
 from browser.talk import LONG
 from browser.window import PAGE, PHONE, WIDE, armed, needs_browser, window
+from channels.ntfy_server import NtfyServer, ntfy_server
 
 pytestmark = needs_browser
 
@@ -93,8 +95,13 @@ async def look(tmp: Path, size: ViewportSize, colours: Sequence[str], *parts: Ca
     """The fonts are chosen here, whatever the machine's own is. `colours`: where they are judged."""
     found: dict[str, list[str]] = {}
     phone = size is PHONE
-    async with served(tmp, page=PAGE) as hub, window() as screen:
+    async with (
+        ntfy_server(NtfyServer()) as ntfy,
+        served(tmp, page=PAGE, notifications=notified.CONFIG) as hub,
+        window() as screen,
+    ):
         await Showroom(hub.up).fill()
+        await notified.set_notifications(hub.up, ntfy.port)
         page = await screen.open(
             hub.up, viewport=size, has_touch=phone, is_mobile=phone, reduced_motion="reduce", bypass_csp=True
         )
@@ -195,10 +202,11 @@ async def chats(page: Page) -> Walk:
     await page.keyboard.press("Escape")
     async for place in composer(page):
         yield place
-    for act in ("Fork…", "Stop…"):
+    for act in ("Fork…", "Mute notifications…", "Stop…"):
         await page.get_by_label("More actions").click()
         await page.get_by_role("button", name=act).click()
         await expect(dialog).to_be_visible()
+        await expect(dialog.locator(".empty")).to_have_count(0)
         yield act, "dialog"
         await page.keyboard.press("Escape")
         await expect(dialog).to_have_count(0)
@@ -253,6 +261,21 @@ async def administration(page: Page) -> Walk:
     await expect(main.locator(".chart")).to_have_count(4)
     await unfold(page)
     yield "statistics", "main"
+    await page.evaluate(GO, "/admin/notifications")
+    await expect(main.locator(".chain-step")).to_have_count(4)
+    await expect(main.locator(".channel, .notice-log > li").first).to_be_visible()
+    await expect(main.locator(".empty")).to_have_count(0)
+    await main.get_by_role("button", name="Add step").click()
+    await main.get_by_label("Delay").last.fill("soon")
+    await main.locator("section", has=page.locator(".steps")).get_by_role("button", name="Save").click()
+    await expect(main.get_by_role("alert").first).to_be_visible()
+    await unfold(page)
+    yield "notifications", "main"
+    await main.get_by_role("button", name="Add channel").click()
+    await expect(page.locator("dialog")).to_be_visible()
+    yield "add a channel", "dialog"
+    await page.keyboard.press("Escape")
+    await expect(page.locator("dialog")).to_have_count(0)
     await page.evaluate(GO, "/admin/settings")
     await expect(main.get_by_role("button", name="Sign out")).to_be_visible()
     yield "this browser", "main"

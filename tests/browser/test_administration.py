@@ -260,17 +260,17 @@ async def test_the_statistics_count_what_was_asked(tmp_path: Path) -> None:
         page = await screen.open(hub.up, "/admin/settings", timezone_id="UTC")
         await page.clock.set_fixed_time(NOW)
         await page.get_by_role("link", name="Statistics").click()
-        tiles = page.locator(".tile strong")
+        tiles = page.locator(".admin-inner > .tiles .tile strong")
         for label, days in (("Last 14 days", 14), ("Last 30 days", 30)):
             await page.get_by_role("combobox", name="Period", exact=True).select_option(label)
             people, ruled, table = counted(await hub.up.hub.desk.asks(state=None), days)
             await expect(tiles.first).to_have_text(str(people + ruled))
             await expect(tiles.last).to_have_text(f"{round(100 * ruled / (people + ruled))}%")
-            await expect(page.locator(".tile")).to_have_count(5)
+            await expect(tiles).to_have_count(5)
         assert people
         assert ruled
         await page.get_by_text("Show as a table").click()
-        rows = page.locator("tbody tr")
+        rows = page.get_by_role("region", name="Show as a table").locator("tbody tr")
         await expect(rows).to_have_count(30)
         shown = [await row.locator("td").all_inner_texts() for row in await rows.all()]
         assert [(day, int(people), int(rules)) for day, people, rules, *_ in shown] == table

@@ -45,7 +45,7 @@ BODIES: tuple[Body, ...] = (
 )
 PAGES = (
     "/sessions",
-    *(f"/admin/{each}" for each in ("projects", "rules", "tokens", "audit", "statistics", "settings")),
+    *(f"/admin/{each}" for each in ("projects", "rules", "tokens", "audit", "statistics", "notifications", "settings")),
 )
 WORDS = """() => {
   const shown = (element) => (element.closest("select") ?? element).checkVisibility({ visibilityProperty: true });
@@ -78,6 +78,8 @@ BEYOND = """() => {
 # Names, units and formats: the same in every language, or by the browser's own locale.
 NOT_OURS = re.compile(
     r"\bzz\w*|\bhandraise (inbox|stop)\b|Handraise|\bWrite\b|\bUTC\b|\bowner\b|\btest\b|\bmin\b|\b[AP]M\b"
+    # The identifiers of time zones.
+    r"|\b[A-Z]\w+(/[\w -]+)+"
     r"|\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b",
     re.IGNORECASE,
 )

@@ -6,9 +6,11 @@ import pytest
 from playwright.async_api import ViewportSize, expect
 
 from api.served import WHICH, served
+from browser import notified
 from browser.showroom import BYPASS, Showroom
 from browser.talk import LONG
 from browser.window import PAGE, PAINTED, needs_browser, window
+from channels.ntfy_server import NtfyServer, ntfy_server
 from handraise.model.asks import Permission
 
 pytestmark = needs_browser
@@ -20,7 +22,7 @@ VIEWS = (
     f"/sessions/{LONG}",
     f"/sessions/{BYPASS}",
     "/sessions/s_data",
-    *(f"/admin/{each}" for each in ("projects", "rules", "tokens", "audit", "statistics", "settings")),
+    *(f"/admin/{each}" for each in ("projects", "rules", "tokens", "audit", "statistics", "notifications", "settings")),
 )
 # What is wider than the screen, and what scrolls sideways although it isn't code.
 TOO_WIDE = """
@@ -76,8 +78,13 @@ async def test_the_way_to_the_end_covers_no_control_of_a_card(tmp_path: Path) ->
 
 @pytest.mark.limit(300)
 async def test_nothing_goes_sideways_on_a_small_phone(tmp_path: Path) -> None:
-    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+    async with (
+        ntfy_server(NtfyServer()) as ntfy,
+        served(tmp_path, page=PAGE, notifications=notified.CONFIG) as hub,
+        window() as screen,
+    ):
         await Showroom(hub.up).fill()
+        await notified.set_notifications(hub.up, ntfy.port)
         page = await screen.open(hub.up, viewport=SMALL, has_touch=True, is_mobile=True)
         wide = {}
         for view in VIEWS:

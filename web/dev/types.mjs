@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
 /** The areas of the catalogue that the page shows, and which parts of them. */
 const CATALOGUE = "../src/handraise/texts/en";
-const AREAS = { page: null, compose: null, start: null, admin: null, review: null, worker: null, card: ["choice", "denial", "kind", "left", "session", "usage", "waiting"] };
+const AREAS = { page: null, compose: null, start: null, admin: null, review: null, notifications: null, worker: null, card: ["choice", "denial", "kind", "left", "session", "usage", "waiting"] };
 
 const document = JSON.parse(readFileSync(0, "utf8"));
 const schemas = document.components.schemas;

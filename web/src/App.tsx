@@ -13,7 +13,7 @@ import { may, openAsks, removed, standing } from "./store/desk";
 import { lastSession, pathOf, place } from "./store/place";
 import { Starting, starting } from "./sessions/starting";
 import { SessionsList } from "./sessions/SessionsList";
-import { Announcer, ConnectionSign, HubTrouble, NeverAsks, NoSandbox, NotUsed, TelegramTrouble, UnsafeClaude } from "./signs";
+import { Announcer, ConnectionSign, FailedNotification, HubTrouble, NeverAsks, NoSandbox, NotUsed, TelegramTrouble, UnsafeClaude } from "./signs";
 import { t } from "./texts";
 
 const drawerHidden = signal(false);
@@ -39,6 +39,7 @@ export function App() {
           <NoSandbox />
           <UnsafeClaude />
           <TelegramTrouble />
+          <FailedNotification />
           <ConnectionSign strip />
         </header>
       )}
@@ -114,6 +115,7 @@ function Side({ alone }: { alone: boolean }) {
       {!alone && <NoSandbox />}
       {!alone && <UnsafeClaude />}
       {!alone && <TelegramTrouble />}
+      {!alone && <FailedNotification />}
       <footer class="side-foot">
         <ConnectionSign />
         <span class="spring" />

@@ -6,6 +6,7 @@ import { Icon } from "./parts/Icons";
 import { Quoted } from "./parts/Quoted";
 import { now } from "./store/clock";
 import { askOf, known, me, openAsks, ready, sessionOf, sessions } from "./store/desk";
+import { failure } from "./store/failures";
 import { pathOf, place } from "./store/place";
 import { dismiss, sending } from "./store/sending";
 import { connection, tryNow } from "./store/stream";
@@ -97,6 +98,20 @@ export function TelegramTrouble() {
         <Quoted text={reveal(t("page.sessions.telegram_trouble", { trouble }))} />
       </span>
     </p>
+  );
+}
+
+/** On every page, until someone looks at it: a notification did not arrive. */
+export function FailedNotification() {
+  const failed = failure.value;
+  if (!failed) return null;
+  return (
+    <div role="alert">
+      <a data-inside class="never-asks" href="/admin/notifications">
+        <Icon name="warning" />
+        <span>{t("page.notification_failed", { channel: reveal(failed.channel) })}</span>
+      </a>
+    </div>
   );
 }
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Catalogue, type Messages } from "../src/messages";
 
-const AREAS = ["page", "compose", "start", "admin", "review", "worker"];
+const AREAS = ["page", "compose", "start", "admin", "review", "notifications", "worker"];
 const messages = Object.fromEntries(AREAS.map((area) => [area, JSON.parse(readFileSync(`../src/handraise/texts/en/${area}.json`, "utf8")) as Messages]));
 
 function keysOf(message: string | Messages, key: string): string[] {

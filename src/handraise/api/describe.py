@@ -11,6 +11,7 @@ from handraise.api.changes import ChangeRoutes
 from handraise.api.completing import CompletionRoutes
 from handraise.api.devices import DeviceRoutes
 from handraise.api.login import LoginRoutes
+from handraise.api.notifications import NotificationRoutes
 from handraise.api.openapi import document
 from handraise.api.setup import SetupRoutes
 from handraise.api.static import StaticPage
@@ -29,6 +30,7 @@ def main() -> None:
         *DeviceRoutes(nothing).routes(),
         *WebhookRoutes(nothing).routes(),
         *TelegramRoutes(TelegramState).routes(),
+        *NotificationRoutes(nothing).routes(),
         *CompletionRoutes(nothing, nothing).routes(),
         *SetupRoutes(nothing, nothing, nothing).routes(),
     )

@@ -11,6 +11,7 @@ import { percent, span } from "../text/times";
 import { t } from "../texts";
 import { Bars, RowChart } from "./charts";
 import { count, periodOf, type Day, type Numbers } from "./numbers";
+import { ReachFigures } from "./reach/Figures";
 import { Trouble } from "./read";
 
 const SPANS = [14, 30, 90];
@@ -55,6 +56,7 @@ export function StatisticsPage() {
       <Trouble reading={{ trouble }} />
       {!numbers.value && !trouble.value && <p class="empty">{t("page.loading")}</p>}
       {numbers.value && (numbers.value.asks ? <Figures numbers={numbers.value} /> : <p class="empty">{t("admin.statistics.none")}</p>)}
+      <ReachFigures days={days.value} />
     </>
   );
 }

@@ -4,6 +4,7 @@ import { AuditPage } from "./Audit";
 import { MachinesPage } from "./Machines";
 import { ProjectsPage } from "./Projects";
 import { RulesPage } from "./Rules";
+import { NotificationsPage } from "./reach/Page";
 import { SettingsPage } from "./Settings";
 import { StatisticsPage } from "./Statistics";
 import { TokensPage } from "./Tokens";
@@ -17,5 +18,6 @@ export const PAGES: Record<string, FunctionComponent> = {
   machines: MachinesPage,
   audit: AuditPage,
   statistics: StatisticsPage,
+  notifications: NotificationsPage,
   settings: SettingsPage,
 };

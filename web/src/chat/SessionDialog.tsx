@@ -2,13 +2,14 @@
 import type { Session } from "../feed/model";
 import type { Waiting } from "../generated/api";
 import { Dialog } from "../parts/Dialog";
+import { Later } from "../parts/Later";
 import { TextDialog } from "../parts/TextDialog";
 import { MODELS } from "../sessions/modes";
 import { ask, post } from "../store/http";
 import { go, pathOf } from "../store/place";
 import { t } from "../texts";
 
-export type DialogName = "fork" | "rename" | "stop" | "model";
+export type DialogName = "fork" | "rename" | "stop" | "model" | "mute";
 
 interface SessionDialogProps {
   name: DialogName;
@@ -36,6 +37,12 @@ export function SessionDialog({ name, session, run, close }: SessionDialogProps)
       return <TextDialog title={t("page.chat.fork_title")} hint={t("page.chat.fork_hint")} long button={t("page.chat.fork")} close={close} submit={fork} />;
     case "stop":
       return <StopDialog stop={() => run(post(`${path}/stop`))} close={close} />;
+    case "mute":
+      return (
+        <Later quiet load={() => import("./MuteDialog")}>
+          {({ MuteDialog }) => <MuteDialog session={session} close={close} />}
+        </Later>
+      );
   }
 }
 

@@ -144,9 +144,11 @@ function Actions({ session, dialog, run }: { session: Session; dialog: Signal<Di
   );
 }
 
-function MenuItems({ session, choose }: { session: Session; choose: (name: "fork" | "rename" | "stop") => void }) {
-  const item = (name: "fork" | "rename" | "stop", role: "approver" | "admin", tag = "quiet") => (
-    <button type="button" class={tag} disabled={!may(role)} onClick={() => choose(name)}>
+type MenuName = "fork" | "rename" | "stop" | "mute";
+
+function MenuItems({ session, choose }: { session: Session; choose: (name: MenuName) => void }) {
+  const item = (name: MenuName, role: "approver" | "admin" | "viewer", tag = "quiet") => (
+    <button type="button" class={tag} disabled={role !== "viewer" && !may(role)} onClick={() => choose(name)}>
       {t(`page.chat.menu.${name}`)}
     </button>
   );
@@ -154,6 +156,7 @@ function MenuItems({ session, choose }: { session: Session; choose: (name: "fork
     <>
       {isOurs(session) && item("rename", "approver")}
       {isOurs(session) && item("fork", "admin")}
+      {!session.ended && item("mute", "viewer")}
       {isOurs(session) && !session.ended && item("stop", "admin", "quiet danger")}
       <Tick checked={everything.value} change={(checked) => (everything.value = checked)}>
         {t("page.chat.menu.unrecognized")}

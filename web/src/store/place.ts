@@ -6,7 +6,7 @@ import { isInInbox } from "./machines";
 
 export type Place = { view: "inbox" } | { view: "sessions" } | { view: "session"; id: string; part?: "changes" } | { view: "admin"; page: string };
 
-export const ADMIN = ["projects", "rules", "tokens", "webhooks", "machines", "audit", "statistics", "settings"] as const;
+export const ADMIN = ["projects", "rules", "tokens", "webhooks", "machines", "audit", "statistics", "notifications", "settings"] as const;
 
 export const place = signal<Place>(read(location.pathname));
 /** The card that keys go to, if the person moved there; the first open one otherwise. */

@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import type { Item, Preview } from "../feed/model";
 import { me, readSnapshot, standing, takeItems } from "./desk";
+import { takeFailure } from "./failures";
 import { moment } from "../text/times";
 import { t } from "../texts";
 import { get, Refused } from "./http";
@@ -145,6 +146,7 @@ class LiveFeed {
     clearTimeout(this.flush);
     this.flush = undefined;
     takeItems(items);
+    items.forEach(takeFailure);
     followTimelines(items);
   }
 
