@@ -16,7 +16,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
-import pytest
 from msgspec.structs import replace
 
 from api.served import Served, served
