@@ -99,7 +99,7 @@ class Listener:
         await self._server.serve(sockets=[self._listener])
 
     def stop(self) -> None:
-        self._server.should_exit = True
+        self._server.stop()
 
 
 def listen_on_socket(path: Path) -> socket.socket:
@@ -133,6 +133,19 @@ def listen_on_port(host: str, port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._stopping = asyncio.Event()
+
+    def stop(self) -> None:
+        self.should_exit = True
+        self._stopping.set()
+
+    async def main_loop(self) -> None:
+        """Sleeps until it is stopped; uvicorn's own looks ten times a second."""
+        await self.on_tick(0)
+        await self._stopping.wait()
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Signals belong to the program, not to one of its sockets."""
