@@ -8,28 +8,13 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from handraise.channels.config import ChannelConfig, ChannelSecrets, connect
-from handraise.channels.model import ChannelError
 from handraise.client.connection import HttpClient, RequestFailed
-from handraise.doctor.checks import Finding, Verdict
+from handraise.doctor.checks import Finding
 from handraise.model.names import reveal
 from handraise.texts import t
 
 _NAME = "channel"
 _PATH = "/api/notifications/channels"
-
-
-async def check_channel(config: ChannelConfig, secrets: ChannelSecrets, *, private: bool = False) -> Finding:
-    """Whether a notification could be sent there. What may pass by itself is a warning.
-
-    There is no advice: the sentence has the next step.
-    """
-    try:
-        sentence = await connect(config, secrets, private=private).probe()
-    except ChannelError as error:
-        verdict: Verdict = "fail" if error.permanent else "warn"
-        return Finding(_NAME, verdict, _named(config.name, error.sentence))
-    return Finding(_NAME, "ok", _named(config.name, sentence))
 
 
 async def check_channels(state: Path) -> list[Finding]:
