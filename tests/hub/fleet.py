@@ -17,7 +17,7 @@ from handraise.model.asks import Ask
 from handraise.model.projects import Options
 from handraise.model.sessions import Phase, Session
 from handraise.store.changes import Applied, Change
-from handraise.store.interface import StoreAway, StoreClosed
+from handraise.store.interface import AskListener, StoreAway, StoreClosed
 from handraise.store.memory.shelves import Shelves
 from handraise.store.memory.store import MemoryDatabase, MemoryStore
 
@@ -35,11 +35,16 @@ class FaultyStore(MemoryStore):
         self.before: Callable[[Sequence[Change]], Awaitable[None]] | None = None
         """Called before each batch; may raise."""
         self.before_beat: Callable[[], Awaitable[None]] | None = None
+        self.is_deaf = False
+        """Whether it is told of no ask that is settled."""
 
     async def apply(self, changes: Sequence[Change]) -> Applied:
         if self.before is not None:
             await self.before(changes)
         return await super().apply(changes)
+
+    def listen_to_asks(self, listener: AskListener) -> None:
+        super().listen_to_asks(lambda asks: None if self.is_deaf else listener(asks))
 
     async def beat(self, at: datetime) -> datetime:
         if self.before_beat is not None:

@@ -5,17 +5,24 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from handraise.desk.interface import Refused
 from handraise.hub.lease import MachineRunning
 from handraise.hub.machine_file import MachineFile
+from handraise.model.actors import Person
+from handraise.model.asks import Answered
 from handraise.model.items import MachineChanged
 from handraise.model.machines import BEAT
+from handraise.session import replies
+from handraise.session.memory import Memory
 from handraise.store.changes import Change
 from handraise.store.interface import StoreAway, StoreFenced
+from handraise.wire.connection import Connection
 from hub.fleet import DEADLINE, Fleet, MachineSite, fleet_of, next_ask, until, until_phase, until_turns
 from hub.test_many_machines import SQLITE, begin, with_project
 from postgres.cluster import Cluster
@@ -112,6 +119,38 @@ async def test_a_hub_that_was_replaced_without_noticing_kills_nothing(tmp_path: 
                 ended = (await until_phase(laptop.hub, session, "ended")).ended
                 assert ended is not None
                 assert ended.alarm
+
+
+@pytest.mark.parametrize("is_decided", [True, False])
+async def test_what_the_last_hub_wrote_is_ours_if_someone_decided_it(tmp_path: Path, is_decided: bool) -> None:
+    """It heard of a decision, and wrote it, before it knew that it was replaced; the new hub hears of it later."""
+    async with fleet_of(tmp_path, "laptop", "server", beat=3600) as (laptop, server):
+        session = await begin(laptop, "ask me")
+        ask = await next_ask(server.hub, session)
+        runner = laptop.hub.pool.runner(session)
+        assert runner is not None
+        checkpoint = await laptop.store.checkpoint(session)
+        assert checkpoint is not None
+        memory = Memory.load(checkpoint.memory)
+        wire = Connection(0, [ask.origin.reference], key=memory.key)
+        decided = replace(ask, settlement=Answered(SQLITE, Person("ann"), "web", datetime.now(UTC)))
+        line = replies.reply(wire, decided)
+        assert line is not None
+        laptop.store.is_deaf = True
+        if is_decided:
+            await server.hub.desk.answer(ask.id, SQLITE)
+
+        with (laptop.state / "sessions" / session / "1" / "in").open("wb") as stdin:
+            stdin.write(line)
+
+        if is_decided:
+            await until_turns(server.hub, session)
+            assert (await server.hub.desk.ask(ask.id)).delivered_at is not None
+            assert runner.identity.lives()
+        else:
+            ended = (await until_phase(server.hub, session, "ended")).ended
+            assert ended is not None
+            assert ended.alarm
 
 
 async def test_a_runner_that_notices_first_lets_all_sessions_go(tmp_path: Path) -> None:

@@ -39,6 +39,17 @@ class Guard:
             case _:
                 return None
 
+    def is_ahead(self, frame: frames.Frame) -> bool:
+        """Whether Claude received an answer with our mark that we don't know of.
+
+        Another hub had this session before and wrote what a person decided, while we were taking over. If the store
+        knows of no such decision, it wasn't a hub.
+        """
+        if not self._memory.key or not isinstance(frame, frames.ControlResponse):
+            return False
+        pending = self._memory.requests.get(frame.response.request_id)
+        return pending is not None and not pending.settled and self._wire.is_ours(frame)
+
     def _echo(self, frame: frames.ControlResponse) -> str | None:
         request_id = frame.response.request_id
         if request_id in self._memory.wants or request_id in (HELLO, BYE):

@@ -1,5 +1,6 @@
 """Decides what one session does next. Never awaits, never looks at a clock."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import assert_never
 
@@ -120,6 +121,10 @@ class SessionMachine:
     def _and_changed(self, commands: list[Command]) -> list[Command]:
         before, self._public = self._public, self.memory.public()
         return commands if self._public == before else [*commands, Changed()]
+
+    def is_behind(self, received: Sequence[frames.Frame]) -> bool:
+        """Whether these frames follow from decisions that were not reported to us: ask the store for them first."""
+        return any(self._guard.is_ahead(each) for each in received)
 
     def _observe(self, fact: Fact, now: datetime) -> list[Command]:
         if self.memory.is_over:

@@ -202,7 +202,10 @@ class Runner:
         wanted: list[Command] = []
         for chunk in chunks:
             self._room.release()
-            wanted += self._observe(self._facts_in(self._machine.wire.receive_frames(chunk)))
+            received = self._machine.wire.receive_frames(chunk)
+            if self._machine.is_behind(received):
+                wanted += self._observe(await self._decisions())
+            wanted += self._observe(self._facts_in(received))
             await asyncio.sleep(0)  # gives the other sessions a turn, while this one's machine waits for us
         await self._perform(wanted)
         self._show_previews()
@@ -253,8 +256,12 @@ class Runner:
 
     async def _answer_again(self) -> None:
         """Writes every decision that Claude has not confirmed, possibly again."""
+        await self._absorb(await self._decisions())
+
+    async def _decisions(self) -> list[Fact]:
+        """Those that Claude has not confirmed."""
         unconfirmed = await self._keeper.read(lambda: self._store.asks(session=self.session.id, undelivered=True))
-        await self._absorb([commands.AskWasSettled(ask) for ask in unconfirmed])
+        return [commands.AskWasSettled(ask) for ask in unconfirmed]
 
     async def _absorb(self, observed: Sequence[Fact]) -> None:
         await self._perform(self._observe(observed))
