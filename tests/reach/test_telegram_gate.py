@@ -13,7 +13,7 @@ from handraise.model.actors import Person
 from handraise.model.asks import Ask
 from handraise.surfaces.telegram.card_board import CardBoard
 from handraise.surfaces.telegram.ledger import Ledger
-from handraise.surfaces.telegram.outgoing import ChatPlace
+from handraise.surfaces.telegram.outgoing import Blocked, ChatPlace
 from handraise.surfaces.telegram.people import Member, People, TelegramConfig
 from handraise.surfaces.telegram.reach import Reach
 from surfaces.telegram.test_card_board import InstantOutbox, until_sent
@@ -28,6 +28,7 @@ class FakeGate:
         self.opens = opens
         self.asked: list[tuple[str, str, str]] = []
         self.sent: list[tuple[str, str, str]] = []
+        self.troubles: list[str] = []
         self.listeners: list[Callable[[], None]] = []
         self.was_reported = asyncio.Event()
 
@@ -36,7 +37,10 @@ class FakeGate:
         return self.opens
 
     def report_sent(self, ask: Ask, channel: str, person: str, label: str = "", trouble: str | None = None) -> None:
-        self.sent.append((ask.id, channel, person))
+        if trouble is None:
+            self.sent.append((ask.id, channel, person))
+        else:
+            self.troubles.append(trouble)
         self.was_reported.set()
 
     def listen(self, changed: Callable[[], None]) -> Callable[[], None]:
@@ -49,8 +53,14 @@ class FakeGate:
             listener()
 
 
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
 @asynccontextmanager
-async def gated(tmp: Path, gate: FakeGate) -> AsyncIterator[tuple[CardBoard, InstantOutbox, Hub, Ledger]]:
+async def gated(
+    tmp: Path, gate: FakeGate, reach: Reach | None = None
+) -> AsyncIterator[tuple[CardBoard, InstantOutbox, Hub, Ledger]]:
     people = People(TelegramConfig("1:x", (Member(1001, "ana", "admin"),)))
     people.private[1001] = 1001
     outbox = InstantOutbox()
@@ -58,7 +68,15 @@ async def gated(tmp: Path, gate: FakeGate) -> AsyncIterator[tuple[CardBoard, Ins
         await put_session(hub)
         desk = hub.desk.seat(Person("handraise"), "telegram")
         async with CardBoard(
-            desk, ledger, outbox, people, Reach(), lambda: datetime.now(UTC), os.urandom, "http://hub", gate=gate
+            desk,
+            ledger,
+            outbox,
+            people,
+            reach or Reach(),
+            lambda: datetime.now(UTC),
+            os.urandom,
+            "http://hub",
+            gate=gate,
         ) as board:
             yield board, outbox, hub, ledger
 
@@ -75,6 +93,24 @@ async def test_a_card_waits_for_the_gate_and_is_reported_when_it_arrived(tmp_pat
             await gate.was_reported.wait()
         assert gate.sent == [("a_1", "telegram", "ana")]
     assert gate.listeners == []
+
+
+async def test_a_chat_that_refuses_is_reported_once(tmp_path: Path) -> None:
+    gate, reach = FakeGate(LONG_AGO), Reach()
+    async with gated(tmp_path, gate, reach) as (board, outbox, hub, ledger):
+        outbox.result = Blocked("Forbidden: bot was blocked by the user")
+        await board.open(await put_ask(hub, "a_1", BASH))
+        async with asyncio.timeout(30):
+            await gate.was_reported.wait()
+        assert gate.sent == []
+        outbox.result = None
+        async with asyncio.timeout(30):
+            while not gate.sent:
+                reach.regain(1001)
+                await asyncio.sleep(0.01)
+        await until_sent(ledger)
+    assert gate.troubles == ["Telegram refused the message: Forbidden: bot was blocked by the user"]
+    assert gate.sent == [("a_1", "telegram", "ana")]
 
 
 async def test_a_card_that_opens_later_comes_then(tmp_path: Path) -> None:

@@ -71,3 +71,4 @@ async def test_a_chain_goes_on_through_killed_hubs_and_a_button_denies(tmp_path:
             code, text = await command(environ, "notify", "log", ask.id)
             assert code == 0
             assert text.count("retracted") == 2
+            await hub.stop()

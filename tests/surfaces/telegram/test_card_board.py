@@ -27,6 +27,8 @@ class InstantOutbox:
 
     def __init__(self) -> None:
         self.sent: list[Outgoing] = []
+        self.result: SendResult | None = None
+        """What becomes of a message, if it doesn't arrive."""
 
     def put(
         self, outgoing: Outgoing, *, priority: Priority, key: str = "", follows: bool = False
@@ -34,7 +36,7 @@ class InstantOutbox:
         assert priority == "card"
         self.sent.append(outgoing)
         future: asyncio.Future[SendResult] = asyncio.get_running_loop().create_future()
-        future.set_result(Sent(100 + len(self.sent)))
+        future.set_result(self.result or Sent(100 + len(self.sent)))
         return future
 
     def withdraw(self, future: asyncio.Future[SendResult]) -> bool:

@@ -19,8 +19,10 @@ from handraise.surfaces.telegram.movements import Movements
 from handraise.surfaces.telegram.outgoing import ChatPlace
 from handraise.surfaces.telegram.people import People
 from handraise.surfaces.telegram.reach import Reach
+from handraise.surfaces.telegram.refusals import without_quotes
 from handraise.surfaces.telegram.rendered import AskOrigin
 from handraise.surfaces.telegram.session_side import MessageQueue
+from handraise.texts import t
 
 _CHANNEL = "telegram"
 _LONGEST_SLEEP = 30.0
@@ -248,10 +250,11 @@ class CardBoard:
         except Exception:  # outer boundary: it is tried again with the next change
             log.exception("the open cards could not be looked at")
 
-    def _report(self, ask: Ask, place: ChatPlace) -> None:
+    def _report(self, ask: Ask, place: ChatPlace, trouble: str | None) -> None:
         reader = self._people.reader(place)
         if self._gate is not None:
-            self._gate.report_sent(ask, _CHANNEL, reader.name if reader is not None else "")
+            why = None if trouble is None else t("telegram.error.chat_refused", reason=without_quotes(trouble))
+            self._gate.report_sent(ask, _CHANNEL, reader.name if reader is not None else "", trouble=why)
 
     async def _begin(self, card: Delivery, *, only_open: bool = False) -> CardSender:
         """The card's sender, or a new one. With `only_open`, an ask that was settled meanwhile isn't sent."""

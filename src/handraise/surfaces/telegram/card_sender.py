@@ -84,8 +84,8 @@ class CardServices(Struct, frozen=True):
     """The address of the page."""
     second: float = 1.0
     """How long a second of waiting takes; shorter in tests."""
-    shown: Callable[[Ask, ChatPlace], None] | None = None
-    """Is told that an open ask's card arrived."""
+    report: Callable[[Ask, ChatPlace, str | None], None] | None = None
+    """Is told that an open ask's card arrived, or why it can't."""
 
 
 class _LastRendered(Struct, frozen=True):
@@ -118,6 +118,7 @@ class CardSender:
         self._changed = asyncio.Event()
         self._rendered: _LastRendered | None = None
         self._failures = 0
+        self._has_failed = False
         self._tries_files = False
         """Whether a place that refused the card's files gets them once more."""
         self._done = False
@@ -248,9 +249,17 @@ class CardSender:
                 if not isinstance(action, SendPart | SendCopy):
                     break
                 trouble = await self._perform(action, card)
-        if trouble is None and self.ask is not None and self.is_open and self._services.shown is not None:
-            self._services.shown(self.ask, self.delivery.place)
+        if trouble is None:
+            self._report(None)
         await self._overcome(trouble)
+
+    def _report(self, trouble: str | None) -> None:
+        """A failure once, until the card has arrived after all."""
+        if self.ask is None or not self.is_open or self._services.report is None:
+            return
+        if trouble is None or not self._has_failed:
+            self._services.report(self.ask, self.delivery.place, trouble)
+        self._has_failed = trouble is not None
 
     async def _perform(self, action: CardSending, card: RenderedCard) -> SendTrouble | None:
         """Does it and records it, or returns what went wrong."""
@@ -356,11 +365,14 @@ class CardSender:
             case Blocked(reason=reason) if self.delivery.place.topic is not None and is_topic_gone(reason):
                 await self._move(ChatPlace(self.delivery.place.chat))
             case Blocked(reason=reason):
+                self._report(reason)
                 self._services.reach.lose(self.delivery.place.chat, reason)
                 await self._until_back()
             case Migrated(chat=chat):
                 await self._move(ChatPlace(chat))
             case Doubtful() | Undeliverable():
+                if isinstance(trouble, Undeliverable):
+                    self._report(trouble.reason)
                 await self._pause(trouble)
             case _:
                 assert_never(trouble)
