@@ -13,11 +13,13 @@ from playwright.async_api import Locator, Page, expect
 from api.served import Served, served
 from browser import notified
 from browser.showroom import Showroom
-from browser.window import PAGE, Window, log_in, needs_browser, window
+from browser.window import PAGE, PHONE, Window, log_in, needs_browser, window
 from channels.ntfy_server import NtfyServer, ntfy_server
+from handraise.model.asks import Permission
 from handraise.model.projects import Options
 from handraise.reach.model import ALL, ChainStep, QuietSettings, ToChannel, ToPerson, ToScreens
 from handraise.reach.notifications import Notifications
+from handraise.reach.words import link_to
 
 pytestmark = needs_browser
 
@@ -354,3 +356,23 @@ async def test_a_notification_that_failed_is_shown_until_someone_looks_into_it(t
         await expect(notice).to_have_count(0)
         log = await all_of_it.log_of(ask.id)
         assert [each.state for each in log.entries if each.label] == ["failed", "failed"]
+
+
+async def test_a_link_leads_to_the_very_card_after_signing_in_on_a_phone(tmp_path: Path) -> None:
+    """Of two requests that wait, in a session and without one: the one that the link names is in view and current."""
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        session = await hub.session(phase="working")
+        await hub.publish(*(f"Paragraph {number}. " * 20 for number in range(12)), session=session.id)
+        asks = [await hub.ask(Permission("Bash", {"command": f"make {number}"}), session=session.id) for number in "ab"]
+        outside = await hub.ask(Permission("Bash", {"command": "make c"}))
+        for ask in (asks[1], asks[0], outside):
+            page = await screen.stranger(hub.up, viewport=PHONE, has_touch=True, is_mobile=True)
+            with screen.trouble_expected():  # the hub refuses what it can't know
+                await page.goto(link_to(hub.up.base, [ask]))
+                await page.get_by_label("Token or one-time code").fill(await hub.token("approver"))
+                await page.get_by_role("button", name="Sign in").click()
+                await expect(page.locator(".connection.live").first).to_be_attached()
+            card = page.locator(f"#card-{ask.id}")
+            await expect(card).to_be_in_viewport()
+            await expect(card.get_by_role("button", name="Allow once")).to_be_visible()
+            await page.context.close()
