@@ -66,8 +66,8 @@ function Name({ session }: { session: Session }) {
           <span title={session.directory}>{basename(session.directory)}</span>
           {session.model && <span class="wide-only">{reveal(session.model)}</span>}
           {session.cost_usd > 0 && <span>{dollars(session.cost_usd)}</span>}
-          {session.forked_from && <Origin id={session.forked_from} />}
         </p>
+        {session.forked_from && <Origin id={session.forked_from} />}
         <Usage session={session} />
       </div>
     </div>
@@ -93,16 +93,18 @@ function Usage({ session }: { session: Session }) {
   );
 }
 
-/** The session that this one was forked from. */
+/** The session that this one was forked from. On a line of its own: the facts above change while Claude works. */
 function Origin({ id }: { id: string }) {
   const origin = sessionOf(id);
   return (
-    <span>
-      {t("page.chat.forked_from")}{" "}
-      <a data-inside href={pathOf({ view: "session", id })}>
-        {reveal(origin?.title ?? id)}
-      </a>
-    </span>
+    <p class="session-facts">
+      <span>
+        {t("page.chat.forked_from")}{" "}
+        <a data-inside href={pathOf({ view: "session", id })}>
+          {reveal(origin?.title ?? id)}
+        </a>
+      </span>
+    </p>
   );
 }
 
