@@ -37,6 +37,10 @@ from stories.serving_house import desk as desk_of
 from stories.serving_house import serve, settle_in, surroundings
 from stories.test_hand_run_sub_agents import both, worker
 
+READING = 1.0
+"""How long a person looks at a dialog, in seconds. The hub looks several times meanwhile. Of one that was answered
+before its first look, it hears when the command is over."""
+
 
 async def test_in_an_editor_whoever_answers_first_counts(tmp_path: Path) -> None:
     heard: list[str] = []
@@ -61,6 +65,7 @@ async def test_in_an_editor_whoever_answers_first_counts(tmp_path: Path) -> None
             shut(yard.work)
             await editor.say("hold two")
             asked, dialog = await next_ask(desk), await editor.dialog()
+            await asyncio.sleep(READING)
             dialog.allow()
             settled = await until_settled(desk, asked.id)
             assert reason(settled) == "answered in the editor"
