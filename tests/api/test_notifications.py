@@ -4,16 +4,19 @@ import asyncio
 import csv
 import io
 import json
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
 
 from api.served import Served, error_of, served
 from channels.ntfy_server import NtfyServer, ntfy_server
+from handraise.claude.process import Identity
 from handraise.model.actors import Person
 from handraise.model.asks import Permission
 from handraise.reach.situation import ReachConfig
@@ -84,6 +87,29 @@ async def test_an_ask_reaches_the_phone_and_its_button_denies_it_once(tmp_path: 
         assert log["noticed_by"] == "a approver"
         await until_state(client, ask.id, "retracted")
         assert channel["owner"] == "a approver"
+
+
+async def test_a_tool_of_claude_that_reads_the_topic_can_press_no_button(tmp_path: Path) -> None:
+    """Whatever raises asks must never settle them (lesson 45)."""
+    async with notified(tmp_path) as (hub, client, ntfy):
+        await add(client, ntfy, with_content=True)
+        ask = await hub.ask(NPM)
+        await until(lambda: ntfy.published)
+        [message] = ntfy.published
+        myself = Identity.of(os.getpid())
+        assert myself is not None
+        claude = SimpleNamespace(process=SimpleNamespace(identity=myself))
+        hub.up.hub.pool._out_of_hold["s_mine"] = claude  # type: ignore[assignment]
+        async with hub.client() as tool:
+            assert {each["label"] for each in message["actions"]} == {"Deny", "Allow once"}
+            for button in message["actions"]:
+                pressed = await tool.post(button["url"], content=button["body"])
+                assert pressed.status_code == 403
+        assert (await hub.up.hub.desk.ask(ask.id)).state == "open"
+
+        hub.up.hub.pool._out_of_hold.clear()
+        async with hub.client() as phone:
+            assert (await phone.post(message["actions"][0]["url"], content=message["actions"][0]["body"])).is_success
 
 
 async def until_state(client: httpx2.AsyncClient, ask: str, state: str) -> None:

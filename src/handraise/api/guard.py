@@ -117,6 +117,8 @@ class ApiGuard(Struct, frozen=True):
         principal, source, by_cookie = await self._recognise(route, request)
         _check_login(route, principal)
         await self._check_role(route, request, principal, source)
+        if route.refuses_agents:
+            await self._refuse_agents(route, request, principal, source)
         _check_query(route, request)
         if principal is not _NOBODY:
             request.scope["extensions"]["handraise.let_in"]()
@@ -221,6 +223,12 @@ class ApiGuard(Struct, frozen=True):
             tried = f"{request.method} {route.path}"
             await self.auth.refused(tried, principal, source, **_about(route, request))
             raise AccessDenied(403, "not_allowed", wrong_role(route.role, principal.role))
+
+    async def _refuse_agents(self, route: Route, request: Request, principal: Principal, source: str) -> None:
+        caller = await self._by_tcp(request, principal)
+        if caller.role == "agent":
+            await self.auth.refused(f"{request.method} {route.path}", caller, source, **_about(route, request))
+            raise AccessDenied(403, "not_allowed", wrong_role("approver", "agent"))
 
 
 _NOBODY = Principal(Person("nobody"), "viewer")

@@ -344,6 +344,7 @@ class NotificationRoutes:
                 ButtonPressed,
                 largest=_LARGEST,
                 authenticates_itself=True,
+                refuses_agents=True,
             ),
         )
 

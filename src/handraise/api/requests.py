@@ -174,6 +174,8 @@ class Route(Struct, frozen=True):
     """Whether it may have to wait for the session's machine: then it returns a 202 that says so."""
     authenticates_itself: bool = False
     """The endpoint reads the body and checks a secret in it. Cookies don't count."""
+    refuses_agents: bool = False
+    """A tool of Claude is refused, whatever secret it has found: what raises asks must not settle them."""
 
 
 def answer(value: object, status: int = 200) -> Response:

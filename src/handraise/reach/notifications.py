@@ -4,7 +4,7 @@ import asyncio
 import hmac
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import AbstractContextManager, AsyncExitStack
+from contextlib import AbstractContextManager, AsyncExitStack, suppress
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Self
@@ -297,9 +297,11 @@ class Notifications:
         role = (await self.situation.roles()).get(found.person)
         if role is None or not may(role, "approver"):
             raise gone
-        await self.log.change({ask_id: (log_for(ask), _using(found, found.person, self._clock(), gone))})
         desk = self._desk_for(Person(found.person), SOURCE)
+        # First the answer, which counts once: if it can't be stored, the button still works.
         await desk.answer(ask_id, read_answer(ask.kind, dict(found.answer)), found.digest)
+        with suppress(Refused):
+            await self.log.change({ask_id: (log_for(ask), _using(found, found.person, self._clock(), gone))})
         return ask_id
 
     def opens_at(self, ask: Ask, channel: str, person: str) -> datetime | None:
