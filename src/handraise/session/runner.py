@@ -1,4 +1,8 @@
-"""Performs what one session machine decides, and nothing else. The effects of a frame are stored with its offset."""
+"""Performs what one session machine decides, and nothing else. The effects of a frame are stored with its offset.
+
+Claude's next frame is handled while the effects of the last one are being stored. Lines for Claude are written before
+their effects are stored, and everything is stored in the order in which it was decided.
+"""
 
 import asyncio
 import logging
@@ -20,6 +24,7 @@ from handraise.model.asks import Ask, Expired
 from handraise.model.items import Notice, SaidWithdrawn
 from handraise.model.sessions import Checkpoint, Session
 from handraise.session import abilities, commands, denials, reconciling, records
+from handraise.session.backlog import Backlog, Decision
 from handraise.session.commands import Command, Fact, Wish
 from handraise.session.machine import SessionMachine, WishRefused
 from handraise.session.previews import Previews
@@ -56,7 +61,13 @@ class _ShowPreviews(Struct, frozen=True):
     """Partial text is pending."""
 
 
-News = _Grown | Fact | _WishNews | _SayQueued | _ShowPreviews
+class _StoreFailed(Struct, frozen=True):
+    """What was decided can't be stored, however often it is tried."""
+
+    why: Exception
+
+
+News = _Grown | Fact | _WishNews | _SayQueued | _ShowPreviews | _StoreFailed | commands.AnswerAgain
 
 
 class Runner:
@@ -92,8 +103,13 @@ class Runner:
         self._timers: dict[object, asyncio.TimerHandle] = {}
         self._previews = Previews(session.id)
         self._spoken: set[str] = set()
+        self._reread: set[str] = set()
+        """Asks whose decision was read from the store; its news may still be queued."""
         self._writing = StdinWriter(claude, self._end_half_line)
         self._keeper = DurableWriter(session.id, store, self._end_unkept)
+        self._backlog = Backlog()
+        self._storing: asyncio.Task[None] | None = None
+        self._failure: Exception | None = None
         self.ending: asyncio.Task[None] | None = None
         """Claude is being ended, though the store can't save that."""
         self._left = False
@@ -135,11 +151,15 @@ class Runner:
         async with asyncio.TaskGroup() as tasks:
             self._tasks = tasks
             reading = tasks.create_task(self._read())
-            await self._perform_stored(self._observe([commands.ProcessStarted()]))
-            await self._answer_again()
-            await self._speak()
-            while not self.has_ended:
-                await self._take(await self._queue.get())
+            try:
+                await self._perform_stored(self._observe([commands.ProcessStarted()]))
+                await self._answer_again()
+                await self._speak()
+                while not self.has_ended:
+                    await self._take(await self._queue.get())
+                await self._all_stored()
+            finally:
+                await self._stop_storing()
             reading.cancel()
 
     async def wish(self, wish: Wish) -> None:
@@ -181,6 +201,8 @@ class Runner:
         self._queue.put_nowait(_SayQueued() if late else commands.AskWasSettled(ask))
 
     async def _take(self, news: News) -> None:
+        if self._backlog.is_full or self._keeper.is_held_up:
+            await self._all_stored()
         match news:
             case _Grown():
                 await self._hear()
@@ -190,6 +212,12 @@ class Runner:
                 await self._speak()
             case _ShowPreviews():
                 self._show_previews()
+            case commands.AnswerAgain():
+                await self._answer_again()
+            case _StoreFailed(why):
+                raise why
+            case commands.AskWasSettled(ask) if ask.id in self._reread:
+                self._reread.remove(ask.id)  # written already
             case commands.ProcessEnded():
                 rest = [each.frame for each in self._machine.wire.receive_end()]
                 await self._absorb([*self._facts_in(rest), news])
@@ -200,15 +228,17 @@ class Runner:
         """Handles everything that is queued and stores it in one commit, so that a slow session catches up."""
         chunks, self._chunks = self._chunks, []
         wanted: list[Command] = []
-        for chunk in chunks:
+        for number, chunk in enumerate(chunks):
+            if number:
+                await asyncio.sleep(0)  # gives the other sessions a turn, while this one's machine waits for us
             self._room.release()
             received = self._machine.wire.receive_frames(chunk)
             if self._machine.is_behind(received):
                 wanted += self._observe(await self._decisions())
             wanted += self._observe(self._facts_in(received))
-            await asyncio.sleep(0)  # gives the other sessions a turn, while this one's machine waits for us
         await self._perform(wanted)
-        self._show_previews()
+        if self._storing is None:
+            self._show_previews()
 
     def _facts_in(self, received: Sequence[Frame]) -> list[Fact]:
         others = self._previews.follow(received)
@@ -219,9 +249,11 @@ class Runner:
 
     async def _grant(self, wish: Wish, done: asyncio.Future[None]) -> None:
         try:
+            await self._all_stored()
             if isinstance(wish, commands.Park):
                 await self._check_silence()
             await self._perform_stored(self._machine.wish(wish))
+            await self._all_stored()
         except WishRefused as refused:
             if not done.done():
                 done.set_exception(refused)
@@ -238,7 +270,8 @@ class Runner:
     async def _perform_stored(self, wanted: Sequence[Command]) -> None:
         """Stores what we want from Claude before it obeys: otherwise the next hub would raise an alarm."""
         if any(isinstance(each, commands.Write) for each in wanted):
-            await self._keeper.keep(self._changes([], []))
+            self._have_stored([], [])
+            await self._all_stored()
         await self._perform(wanted)
 
     async def _check_silence(self) -> None:
@@ -261,6 +294,7 @@ class Runner:
     async def _decisions(self) -> list[Fact]:
         """Those that Claude has not confirmed."""
         unconfirmed = await self._keeper.read(lambda: self._store.asks(session=self.session.id, undelivered=True))
+        self._reread.update(ask.id for ask in unconfirmed)
         return [commands.AskWasSettled(ask) for ask in unconfirmed]
 
     async def _absorb(self, observed: Sequence[Fact]) -> None:
@@ -282,23 +316,50 @@ class Runner:
         return wanted
 
     async def _perform(self, wanted: Sequence[Command]) -> None:
+        """Writes what Claude waits for, and has the rest stored."""
         if not wanted:
             return
         if any(isinstance(each, commands.Alarm) for each in wanted):
             await self._check_held()
             self._kill()
         await self._writing.write([each.line for each in wanted if isinstance(each, commands.Write)])
-        raised = [self._considered(each) for each in wanted if isinstance(each, commands.Raise)]
+        self._have_stored(wanted, [self._considered(each) for each in wanted if isinstance(each, commands.Raise)])
+
+    def _have_stored(self, wanted: Sequence[Command], raised: Sequence[Ask]) -> None:
+        """Has this stored after everything before it, together with the machine's memory as it is now."""
+        if self._failure is not None:
+            raise self._failure  # what comes after must not be stored without it
         before = self.session.phase
-        applied = await self._keeper.keep(self._changes(wanted, raised))
-        await self._check_withdrawn(wanted, applied)
-        self._claude.taken_in(self._machine.wire.offset)
-        for command in wanted:
-            self._follow_up(command)
-        if any(isinstance(each, commands.AnswerAgain) for each in wanted):
-            await self._answer_again()
-        if before != "idle" and self.session.phase == "idle":
-            self._rested(self.session.id)
+        changes = self._changes(wanted, raised)
+        rests = before != "idle" and self.session.phase == "idle"
+        self._backlog.add(Decision(wanted, changes, self._advance(), rests))
+        if self._storing is None:
+            self._storing = asyncio.create_task(self._store_backlog())
+
+    async def _store_backlog(self) -> None:
+        try:
+            while decision := self._backlog.take():
+                applied = await self._keeper.keep([*decision.changes, decision.advance])
+                await self._check_withdrawn(decision.commands, applied)
+                self._follow_up(decision)
+        except Exception as error:  # handed to the session's own task, which ends with it
+            self._failure = error
+            self._queue.put_nowait(_StoreFailed(error))
+        finally:
+            self._storing = None
+
+    async def _all_stored(self) -> None:
+        """Returns when everything that was decided is stored; raises what keeps it from that."""
+        while self._storing is not None:
+            await asyncio.wait([self._storing])
+        if self._failure is not None:
+            raise self._failure
+
+    async def _stop_storing(self) -> None:
+        """What isn't stored is read from the journal again by the next runner."""
+        if self._storing is not None:
+            self._storing.cancel()
+            await asyncio.wait([self._storing])
 
     async def _check_held(self) -> None:
         """Raises StoreFenced if another hub has taken this session over.
@@ -341,10 +402,21 @@ class Runner:
             # Once, and last: this is the machine's memory after the whole batch.
             self.session = records.as_remembered(self.session, self._machine.memory, now)
             changes += records.changed(self.session)
-        offset, memory = self._machine.wire.offset, self._machine.memory.dump()
-        return [*changes, Advance(Checkpoint(self.session.id, self.session.run, offset, memory))]
+        return changes
 
-    def _follow_up(self, command: Command) -> None:
+    def _advance(self) -> Advance:
+        offset, memory = self._machine.wire.offset, self._machine.memory.dump()
+        return Advance(Checkpoint(self.session.id, self.session.run, offset, memory))
+
+    def _follow_up(self, stored: Decision) -> None:
+        self._claude.taken_in(stored.advance.checkpoint.offset)
+        for command in stored.commands:
+            self._follow_command(command)
+        if stored.rests and self.session.phase == "idle":
+            self._rested(self.session.id)
+        self._show_previews()
+
+    def _follow_command(self, command: Command) -> None:
         match command:
             case commands.WakeMe(timer, None):
                 self._forget(timer)
@@ -352,6 +424,8 @@ class Runner:
                 self._later(timer, seconds, commands.TimerFired(timer))
             case commands.AllowRetry():
                 self.listen()
+            case commands.AnswerAgain():
+                self._queue.put_nowait(command)
             case commands.Terminate(farewell):
                 self._tasks.create_task(self._claude.stop(farewell))
             case commands.Publish(Notice(text=text, about=reconciling.DIFFERS)):

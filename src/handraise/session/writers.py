@@ -38,6 +38,8 @@ class DurableWriter:
         self._end_claude = end_claude
         self._stops: list[asyncio.Future[None]] = []
         self._hurry = asyncio.Event()
+        self.is_held_up = False
+        """The store refused the last changes; they are tried again."""
 
     def stop(self, done: asyncio.Future[None]) -> None:
         """A person wants Claude to end, and waits for `done`."""
@@ -48,10 +50,13 @@ class DurableWriter:
         """Returns when the changes are stored."""
         while True:
             try:
-                return await self._store.apply(changes)
+                applied = await self._store.apply(changes)
+                self.is_held_up = False
+                return applied
             except (StoreClosed, StoreConflict, StoreFenced):
                 raise
             except StoreError as error:
+                self.is_held_up = True
                 log.warning("session %s is held up: %s", self._session, error)
                 await self._wait(error)
 
