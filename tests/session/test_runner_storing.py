@@ -1,4 +1,4 @@
-"""A runner doesn't wait for the store before it hears Claude's next frame; and nothing is lost, twice or out of order."""
+"""A runner hears Claude's next frame while the last one is being stored. Nothing is lost, twice or out of order."""
 
 import asyncio
 from collections.abc import Sequence
@@ -152,21 +152,7 @@ async def test_after_a_batch_that_cannot_be_stored_nothing_else_is() -> None:
     async with SlowStore() as store:
         claude = StandIn()
         with pytest.raises(ExceptionGroup) as raised:
-            async with stage(store, claude) as here:
-                await claude.say(HELLO, init())
-                await claude.heard("control_request")
-                await settled_down()
-                store.room.clear()
-                await claude.say(text("One."))
-                await settled_down()
-                await claude.say(text("Two."))
-                store.fault = Broken()
-                store.room.set()
-                while here.runner.identity and not store.fault.__traceback__:
-                    await asyncio.sleep(0)
-                store.fault = None
-                await claude.say(text("Three."))
-                await settled_down()
+            await _meet(store, claude, Broken())
         assert raised.group_contains(Broken)
         assert words_in(await store.items(session="s_1")) == []
 
@@ -174,6 +160,26 @@ async def test_after_a_batch_that_cannot_be_stored_nothing_else_is() -> None:
             await again.until(Text)
             await again.runner.wish(Rename("Whole"))
             assert words_in(await store.items(session="s_1")) == ["One.", "Two.", "Three."]
+
+
+async def _meet(store: SlowStore, claude: StandIn, fault: Exception) -> None:
+    """The fault hits what is being stored while more comes."""
+    async with stage(store, claude):
+        await claude.say(HELLO, init())
+        await claude.heard("control_request")
+        await settled_down()
+        store.room.clear()
+        await claude.say(text("One."))
+        await settled_down()
+        await claude.say(text("Two."))
+        store.fault = fault
+        store.room.set()
+        async with asyncio.timeout(DEADLINE):
+            while fault.__traceback__ is None:
+                await asyncio.sleep(0)
+        store.fault = None
+        await claude.say(text("Three."))
+        await settled_down()
 
 
 @pytest.mark.parametrize("left_at", range(6))

@@ -113,9 +113,9 @@ def _considered(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: date
     if not isinstance(ask.body, Permission):
         return replace(patient, why=ask.why or t("why.person"))
     call = _call(ask, ask.body, around)
-    ruling = _stricter(
-        decide(call, rules, now, resolve=around.resolve), decide(call, around.stricter, now, resolve=around.resolve)
-    )
+    ruling = decide(call, rules, now, resolve=around.resolve)
+    if around.stricter:
+        ruling = _stricter(ruling, decide(call, around.stricter, now, resolve=around.resolve))
     terms = terms_of(ask.body)
     answer = _by_rule(ruling)
     if answer is None or (terms.is_strict and not isinstance(answer, Deny)):

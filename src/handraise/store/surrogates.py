@@ -2,9 +2,12 @@
 
 from typing import Any, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 T = TypeVar("T")
+
+_ENCODER = msgspec.msgpack.Encoder()
 
 
 def mended(value: T) -> T:
@@ -12,8 +15,19 @@ def mended(value: T) -> T:
 
     Node prints half an emoji (`\\ud83d`) where it cut a text, and both msgspec and SQLite refuse it.
     """
+    if _is_whole(value):
+        return value
     whole: T = _mended(value)
     return whole
+
+
+def _is_whole(value: object) -> bool:
+    """Nearly every value is; encoding one takes a twentieth of the time that it takes to rebuild it."""
+    try:
+        _ENCODER.encode(value)
+    except (UnicodeEncodeError, TypeError):
+        return False
+    return True
 
 
 def _mended(value: Any) -> Any:  # noqa: ANN401 - any of our values, or what JSON can hold
