@@ -134,6 +134,8 @@ class Bare:
         self._stdin, self._stdout = claude.stdin, claude.stdout
         self._asks: asyncio.Queue[tuple[Opened, dict[str, Any]]] = asyncio.Queue()
         self._input: dict[str, Any] = {}
+        self.checked = 0.0
+        """When the check of the last call was read."""
 
     async def next(self) -> Opened:
         opened, self._input = await self._asks.get()
@@ -158,6 +160,7 @@ class Bare:
     def _take(self, at: float, frame: dict[str, Any]) -> None:
         match frame:
             case {"request_id": name, "request": {"subtype": "hook_callback"}}:
+                self.checked = at
                 self._respond(name, {})
             case {"request_id": name, "request": {"subtype": "mcp_message", "message": message}}:
                 replied = requests.reply(mcp.read(json.dumps(message).encode()))
