@@ -4,17 +4,30 @@ A question or permission from the model's last byte until a client has it; an an
 Beside them a bot made with claude-agent-sdk, which stores nothing.
 """
 
-import asyncio
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import uvloop
 
-from asking import PEER, SERVERS, TimedModel, Timing, Way, around, ask_once, bare, kind_of, served, start
+import figures
+from asking import (
+    PEER,
+    SERVERS,
+    TimedModel,
+    Timing,
+    Way,
+    around,
+    ask_once,
+    bare,
+    kind_of,
+    served,
+    start,
+    take_precedence,
+)
 
 ASKS = 40
 """Of each kind, and each way."""
@@ -67,13 +80,16 @@ def report(found: dict[str, list[Timing]]) -> None:
             f"floor: {called}: {middle['hub'] / middle['floor']:.2f} of the floor, {more:+.1f} ms "
             f"({middle['floor']:.1f} and {middle['hub']:.1f}){verdict}"
         )
-        tails = [f"{name} {tail(95)(of[name]):.1f} and {tail(99)(of[name]):.1f} ms" for name in of]
-        print(f"  a bot with claude-agent-sdk: {middle['peer'] - middle['floor']:+.1f} ms; p95 and p99: {', '.join(tails)}")
+        print(f"  a bot with claude-agent-sdk: {middle['peer'] - middle['floor']:+.1f} ms")
+        tails = [f"{name} {tail(each, 95):.1f} and {tail(each, 99):.1f} ms" for name, each in of.items()]
+        print(f"  p95 and p99: {', '.join(tails)}")
+        figures.report_over(called, middle["floor"], middle["hub"])
 
 
-def tail(of_hundred: int) -> Callable[[Sequence[float]], float]:
-    return lambda delays: statistics.quantiles(delays, n=100, method="inclusive")[of_hundred - 1]
+def tail(delays: Sequence[float], of_hundred: int) -> float:
+    return statistics.quantiles(delays, n=100, method="inclusive")[of_hundred - 1]
 
 
 if __name__ == "__main__":
+    take_precedence()
     report(uvloop.run(measure(int(sys.argv[1]) if sys.argv[1:] else ASKS)))

@@ -90,7 +90,7 @@ class Server:
         return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def _head(self, method: str, path: str, body: bytes) -> bytes:
-        closing = "connection: close\r\n" if method != "GET" else ""
+        closing = "" if path.startswith("/api/feed") else "connection: close\r\n"
         head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {self.token}\r\n{closing}"
         return f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
 

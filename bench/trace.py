@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import uvloop
 
-from asking import KINDS, TimedModel, around, ask_once, bare, served, start
+from asking import KINDS, REST, TimedModel, around, ask_once, bare, served, start, take_precedence
 
 TRACED = Path(__file__).with_name("traced_hub.py")
 ASKS = 40
@@ -160,12 +160,13 @@ def report(kind: str, hub: Sequence[Course], floor: Sequence[Course], steps: Ste
     mine, bare_ones = ([each for each in courses if each.kind == kind] for courses in (hub, floor))
     shown, answers, responses, commits = [], [], [], []
     for each in mine:
-        there = steps.back_from(each.shown, each.sent - 1, list(ASKED))
-        checked = steps.back_from(there["ask read"], each.sent - 1, list(CHECKED))
+        # Until the answer, and a little longer at the end: a step may be noted just after the next has begun.
+        there = steps.back_from(each.posted, each.sent, list(ASKED))
+        checked = steps.back_from(there["ask read"], each.sent, list(CHECKED))
         shown.append(relative({**checked, **there, SHOWN: each.shown}, each.sent))
-        back = steps.back_from(each.heard, each.posted, list(ANSWERED))
+        back = steps.back_from(each.heard + REST / 2, each.posted, list(ANSWERED))
         answers.append(relative({**back, HEARD: each.heard}, each.posted))
-        responses.append(relative(steps.back_from(each.heard, each.posted, list(RESPONDED)), each.posted))
+        responses.append(relative(steps.back_from(each.heard + REST / 2, each.posted, list(RESPONDED)), each.posted))
         commits.append(steps.count("committed", each.sent, there["ask committed"]))
     table(f"{kind}, from {SENT}", {**CHECKED, **ASKED, SHOWN: SHOWN}, shown)
     print(f"\nOther commits before that of the request: {statistics.median(commits):g}. ", end="")
@@ -181,16 +182,17 @@ def timeline(kind: str, hub: Sequence[Course], marks: Sequence[Mark]) -> None:
     """Everything that happened in one ask: the one in the middle."""
     mine = sorted((each for each in hub if each.kind == kind), key=lambda each: each.shown - each.sent)
     one = mine[len(mine) // 2]
-    for what, start, end in (("to the client", one.sent, one.shown), ("to the model", one.posted, one.heard)):
+    for what, begun, end in (("to the client", one.sent, one.shown), ("to the model", one.posted, one.heard)):
         print(f"\n{kind}, the one in the middle, {what}, ms:")
         for at, step in marks:
-            if start - 0.005 <= at <= end + 0.003:
-                print(f"  {(at - start) * 1000:7.2f}  {step}")
-        print(f"  {(end - start) * 1000:7.2f}  {SHOWN if end == one.shown else HEARD}")
+            if begun - 0.005 <= at <= end + 0.003:
+                print(f"  {(at - begun) * 1000:7.2f}  {step}")
+        print(f"  {(end - begun) * 1000:7.2f}  {SHOWN if end == one.shown else HEARD}")
 
 
 def main() -> None:
     asks = int(sys.argv[1]) if sys.argv[1:] and sys.argv[1].isdigit() else ASKS
+    take_precedence()
     hub, floor, marks = uvloop.run(measure(asks))
     for kind in KINDS:
         report(kind, hub, floor, Steps(marks))
