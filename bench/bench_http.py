@@ -19,6 +19,8 @@ from pathlib import Path
 
 import uvloop
 
+import figures
+
 SERVERS = Path(__file__).with_name("http_servers.py")
 TEXTS, PACE = 250, 0.004
 ASKS = 200
@@ -143,6 +145,8 @@ async def compare(name: str, *servers: Server) -> None:
             calls = [[statistics.quantiles(delays, n=100)[of_hundred - 1] for delays in each] for each in rounds]
             mine, bare, durable = (statistics.median(each) for each in zip(*calls, strict=True))
             verdict = "holds" if mine - bare <= WITHIN else "MISSED"
+            if called == "median":
+                figures.report_over(f"{what}, {name}, of the floor", bare, mine)
             print(
                 f"http: {what}, {name}, {called}: {mine / bare:.1f} of the floor, {(mine - bare) * 1000:+.1f} ms; "
                 f"target: within {WITHIN * 1000:g} ms of it: {verdict}; "
@@ -164,6 +168,7 @@ async def fan_out(hub: Server, floor: Server) -> None:
             await asyncio.gather(*(_count(each, 50) for each in streams))
             costs.append((server.cpu() - began) / 50 / CLIENTS)
     print(f"http: fan-out to {CLIENTS} clients: {costs[0] / costs[1]:.1f} of the floor's processor time for each event")
+    figures.report("fan-out, CPU, of the floor", costs[0] / costs[1])
     print(f"http: memory for each client: {memories[0] / 1024:.0f} kB, the floor {memories[1] / 1024:.0f} kB")
 
 
