@@ -213,7 +213,7 @@ def _order_again(hub_run: Path, folder: Path) -> dict[str, str]:
     return {name: value for name, _, value in (each.partition("=") for each in words if each)}
 
 
-class Client:
+class AskClient:
     """An HTTP client with two connections: one for the events, one for answers, both kept open as a page does."""
 
     def __init__(self, name: str, port: int, token: str) -> None:
@@ -222,7 +222,7 @@ class Client:
         self._port = port
         self._rest = b""
 
-    async def __aenter__(self) -> "Client":
+    async def __aenter__(self) -> "AskClient":
         self._events, self._asking = await asyncio.open_connection("127.0.0.1", self._port, limit=LINE)
         self._asking.write(f"GET {self.feed} HTTP/1.1\r\n{self._head}\r\n".encode())
         await self._events.readuntil(b"\r\n\r\n")
@@ -280,7 +280,7 @@ class Client:
         return found
 
 
-class PeerClient(Client):
+class PeerClient(AskClient):
     """The same for `peer_bot.py`."""
 
     feed = "/feed"
@@ -297,13 +297,13 @@ class PeerClient(Client):
 
 
 @asynccontextmanager
-async def served(name: str, around: Mapping[str, str], program: Path, *words: str) -> AsyncIterator[Client]:
+async def served(name: str, around: Mapping[str, str], program: Path, *words: str) -> AsyncIterator[AskClient]:
     """A server in its own process that prints its address and a token, and a client of it."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, program, *words, env=around, stdout=asyncio.subprocess.PIPE
     )
     assert process.stdout
-    kind = PeerClient if program == PEER else Client
+    kind = PeerClient if program == PEER else AskClient
     try:
         base, token = (await process.stdout.readline()).decode().split()
         async with kind(name, int(base.rpartition(":")[2]), token) as client:
@@ -331,7 +331,7 @@ def take_precedence() -> None:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
 
 
-async def start(client: Client, folder: Path, state: Path) -> Path:
+async def start(client: AskClient, folder: Path, state: Path) -> Path:
     """Starts a session in a hub; returns the folder of its Claude."""
     started = await client.post("/api/sessions", {"say": "Ask.", "project": str(folder)})
     return state / "sessions" / str(started["id"]) / "1"

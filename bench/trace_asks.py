@@ -1,6 +1,6 @@
 """Where the milliseconds go: follows asks of the real CLI through every step of a hub, and prints a table.
 
-Each step's time is the median over all asks since the step before it, and since the beginning.
+Each step's times are medians over all asks: since the step before it, and since the start. Medians don't add up.
 """
 
 import json
@@ -62,7 +62,7 @@ ANSWERED = {
     "answer line made": "line made",
     "answer line written": "line in Claude's stdin",
 }
-RESPONDED = {"answer responded": "response sent"}
+RESPONDED = {"answer responded": "meanwhile, the response is written"}
 
 
 class Mark(NamedTuple):
@@ -133,49 +133,77 @@ class Steps:
         return found
 
 
-def row(name: str, since_before: Sequence[float], since_start: Sequence[float]) -> None:
-    print(f"| {name} | {statistics.median(since_before) * 1000:.2f} | {statistics.median(since_start) * 1000:.2f} |")
+class Row(NamedTuple):
+    """Medians of a step, in milliseconds: since the step before it, and since the start."""
+
+    own: float
+    total: float
 
 
-def table(title: str, called: dict[str, str], courses: Sequence[dict[str, float]]) -> None:
-    """`courses`: for each ask, the time of each step since the beginning, in seconds."""
-    print(f"\n| {title} | ms | since the start |\n|---|---:|---:|")
-    for number, (step, name) in enumerate(called.items()):
-        earlier = list(called)[:number]
+def rows(steps: Sequence[str], courses: Sequence[dict[str, float]]) -> dict[str, Row]:
+    """`courses`: for each ask, the seconds from the start to each step. Leaves out what most of them don't pass."""
+    found = {}
+    for number, step in enumerate(steps):
         passed = [each for each in courses if step in each]
         if len(passed) * 2 > len(courses):
-            befores = [max([each[one] for one in earlier if one in each], default=0.0) for each in passed]
-            row(
-                name,
-                [each[step] - start for each, start in zip(passed, befores, strict=True)],
-                [each[step] for each in passed],
-            )
+            own = [
+                each[step] - max([each[one] for one in steps[:number] if one in each], default=0.0) for each in passed
+            ]
+            found[step] = Row(1000 * statistics.median(own), 1000 * statistics.median(each[step] for each in passed))
+    return found
 
 
-def relative(times: dict[str, float], start: float) -> dict[str, float]:
+def table(title: str, called: dict[str, str], kinds: dict[str, dict[str, Row]]) -> None:
+    print(f"\n| {title} | {' | '.join(f'{kind}, ms | since the start' for kind in kinds)} |")
+    print(f"|---|{'---:|---:|' * len(kinds)}")
+    for step, name in called.items():
+        cells = [
+            f"{found[step].own:.2f} | {found[step].total:.2f}" if step in found else "– | –" for found in kinds.values()
+        ]
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
+def since(start: float, times: dict[str, float]) -> dict[str, float]:
     return {step: at - start for step, at in times.items()}
 
 
-def report(kind: str, hub: Sequence[Course], floor: Sequence[Course], steps: Steps) -> None:
-    mine, bare_ones = ([each for each in courses if each.kind == kind] for courses in (hub, floor))
-    shown, answers, responses, commits = [], [], [], []
-    for each in mine:
-        # Until the answer, and a little longer at the end: a step may be noted just after the next has begun.
-        there = steps.back_from(each.posted, each.sent, list(ASKED))
-        checked = steps.back_from(there["ask read"], each.sent, list(CHECKED))
-        shown.append(relative({**checked, **there, SHOWN: each.shown}, each.sent))
-        back = steps.back_from(each.heard + REST / 2, each.posted, list(ANSWERED))
-        answers.append(relative({**back, HEARD: each.heard}, each.posted))
-        responses.append(relative(steps.back_from(each.heard + REST / 2, each.posted, list(RESPONDED)), each.posted))
-        commits.append(steps.count("committed", each.sent, there["ask committed"]))
-    table(f"{kind}, from {SENT}", {**CHECKED, **ASKED, SHOWN: SHOWN}, shown)
-    print(f"\nOther commits before that of the request: {statistics.median(commits):g}. ", end="")
-    checked = statistics.median(each.checked - each.sent for each in bare_ones)
-    reached = statistics.median(each.shown - each.sent for each in bare_ones)
-    print(f"The floor has read the check after {1000 * checked:.2f} ms, and the request after {1000 * reached:.2f} ms.")
-    table(f"{kind}, from where {POSTED}", {**ANSWERED, HEARD: HEARD}, answers)
-    table("meanwhile", RESPONDED, responses)
-    print(f"\nThe floor's model has it after {1000 * statistics.median(e.heard - e.posted for e in bare_ones):.2f} ms.")
+def to_client(course: Course, steps: Steps) -> dict[str, float]:
+    # Until the answer: a step may be noted just after the next one has begun.
+    there = steps.back_from(course.posted, course.sent, list(ASKED))
+    checked = steps.back_from(there["ask read"], course.sent, list(CHECKED))
+    return since(course.sent, {**checked, **there, SHOWN: course.shown})
+
+
+def to_model(course: Course, steps: Steps) -> dict[str, float]:
+    back = steps.back_from(course.heard + REST / 2, course.posted, list(ANSWERED))
+    responded = steps.back_from(course.heard + REST / 2, course.posted, list(RESPONDED))
+    return since(course.posted, {**back, **responded, HEARD: course.heard})
+
+
+def report(hub: Sequence[Course], floor: Sequence[Course], steps: Steps) -> None:
+    there, back = {**CHECKED, **ASKED, SHOWN: SHOWN}, {**ANSWERED, HEARD: HEARD}
+    shown, answered = {}, {}
+    for kind in KINDS:
+        mine = [each for each in hub if each.kind == kind]
+        shown[kind] = rows(list(there), [to_client(each, steps) for each in mine])
+        courses = [to_model(each, steps) for each in mine]
+        answered[kind] = {**rows(list(back), courses), **rows(list(RESPONDED), courses)}
+    table(f"from {SENT}", there, shown)
+    table(f"from where {POSTED}", {**back, **RESPONDED}, answered)
+    print()
+    for kind in KINDS:
+        mine, bare_ones = ([each for each in courses if each.kind == kind] for courses in (hub, floor))
+        checked, reached, heard = (
+            1000 * statistics.median(each)
+            for each in zip(
+                *((e.checked - e.sent, e.shown - e.sent, e.heard - e.posted) for e in bare_ones), strict=True
+            )
+        )
+        commits = statistics.median(steps.count("committed", each.sent, each.shown) for each in mine)
+        print(
+            f"{kind}: the floor has read the check after {checked:.2f} ms and the request after {reached:.2f} ms, and "
+            f"its model has the answer after {heard:.2f} ms. The hub commits {commits:g} other batches meanwhile."
+        )
 
 
 def timeline(kind: str, hub: Sequence[Course], marks: Sequence[Mark]) -> None:
@@ -194,8 +222,7 @@ def main() -> None:
     asks = int(sys.argv[1]) if sys.argv[1:] and sys.argv[1].isdigit() else ASKS
     take_precedence()
     hub, floor, marks = uvloop.run(measure(asks))
-    for kind in KINDS:
-        report(kind, hub, floor, Steps(marks))
+    report(hub, floor, Steps(marks))
     if "--timeline" in sys.argv:
         for kind in KINDS:
             timeline(kind, hub, marks)
