@@ -133,14 +133,14 @@ class Steps:
         return found
 
 
-class Row(NamedTuple):
+class StepTime(NamedTuple):
     """Medians of a step, in milliseconds: since the step before it, and since the start."""
 
     own: float
     total: float
 
 
-def rows(steps: Sequence[str], courses: Sequence[dict[str, float]]) -> dict[str, Row]:
+def rows(steps: Sequence[str], courses: Sequence[dict[str, float]]) -> dict[str, StepTime]:
     """`courses`: for each ask, the seconds from the start to each step. Leaves out what most of them don't pass."""
     found = {}
     for number, step in enumerate(steps):
@@ -149,11 +149,13 @@ def rows(steps: Sequence[str], courses: Sequence[dict[str, float]]) -> dict[str,
             own = [
                 each[step] - max([each[one] for one in steps[:number] if one in each], default=0.0) for each in passed
             ]
-            found[step] = Row(1000 * statistics.median(own), 1000 * statistics.median(each[step] for each in passed))
+            found[step] = StepTime(
+                1000 * statistics.median(own), 1000 * statistics.median(each[step] for each in passed)
+            )
     return found
 
 
-def table(title: str, called: dict[str, str], kinds: dict[str, dict[str, Row]]) -> None:
+def table(title: str, called: dict[str, str], kinds: dict[str, dict[str, StepTime]]) -> None:
     print(f"\n| {title} | {' | '.join(f'{kind}, ms | since the start' for kind in kinds)} |")
     print(f"|---|{'---:|---:|' * len(kinds)}")
     for step, name in called.items():
