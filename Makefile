@@ -55,8 +55,8 @@ fmt: $(READY)  ## format, and fix what can be fixed automatically
 	@$(BIN)/ruff check --fix .
 	@dev/page format
 
-bench: $(READY)  ## run the benchmarks
-	@for each in bench/bench_*.py; do $(BIN)/python $$each || exit 1; done
+bench: $(READY)  ## run the benchmarks, and compare their figures with the recorded ones; RECORD=1 records them
+	@$(BIN)/python bench/run.py $(if $(RECORD),--record) $(BENCH)
 
 torture: $(READY)  ## run the long tests: hundreds of killed hubs, 100 times as many examples
 	@$(BIN)/pytest -m torture -n 2

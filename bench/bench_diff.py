@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from playwright.async_api import Page
 
+import figures
 from browsers import can_measure, hub_and_page
 from handraise.model.actors import TheHub
 from handraise.model.asks import Ask, Origin, Permission
@@ -78,6 +79,8 @@ async def measure(up: RunningHub, page: Page) -> None:
         f"9 of 10 within {slow:.0f}; {rows} rows exist; target: {TARGET_MS}: "
         f"{'holds' if middle <= TARGET_MS else 'MISSED'}"
     )
+    figures.report("lines unfolded, of a bare page", middle / frame)
+    figures.report("an ask with excerpts, of all of it", cut / whole)
     print(f"diff: a jump to its last line shows it after {end:.0f} ms, fetched from the hub")
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+import figures
 from handraise.claude.locate import locate
 from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Script, say, use
@@ -131,6 +132,7 @@ async def main() -> None:
     more = statistics.median(checked - without for checked, without in pairs)
     ratio = statistics.median(checked / without for checked, without in pairs)
     own = statistics.median(bare)
+    figures.report("a checked call, of one that is not", ratio)
     verdict = "holds" if more < MOST else "MISSED"
     sys.stdout.write(
         f"hook: a call takes {ratio:.2f} of one that is not checked, {more * 1000:+.2f} ms; target: under "

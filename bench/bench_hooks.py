@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from itertools import pairwise
 from pathlib import Path
 
+import figures
 from handraise.claude.locate import locate
 from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Script, say, use
@@ -100,6 +101,10 @@ async def main() -> None:
     absent, there = (min(measured[kind]) - min(measured["none"]) for kind in ("no hub", "hub"))
     middle = statistics.median(measured["no hub"]) - statistics.median(measured["none"])
     verdict = "holds" if absent < MOST else "MISSED"
+    figures.report_over(
+        "a call with the hook and no hub, of one without", min(measured["none"]), min(measured["no hub"])
+    )
+    figures.report_over("a call with the hook and a hub, of one without", min(measured["none"]), min(measured["hub"]))
     sys.stdout.write(
         f"hooks: a call that is asked about takes {absent * 1000:+.2f} ms when there is no hub; target: under "
         f"{MOST * 1000:g} ms more: {verdict} (at the median {middle * 1000:+.2f} ms; with a hub and a rule that "

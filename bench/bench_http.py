@@ -19,6 +19,8 @@ from pathlib import Path
 
 import uvloop
 
+import figures
+
 SERVERS = Path(__file__).with_name("http_servers.py")
 TEXTS, PACE = 250, 0.004
 ASKS = 200
@@ -90,7 +92,7 @@ class Server:
         return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def _head(self, method: str, path: str, body: bytes) -> bytes:
-        closing = "connection: close\r\n" if method != "GET" else ""
+        closing = "" if path.startswith("/api/feed") else "connection: close\r\n"
         head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {self.token}\r\n{closing}"
         return f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
 
@@ -143,6 +145,8 @@ async def compare(name: str, *servers: Server) -> None:
             calls = [[statistics.quantiles(delays, n=100)[of_hundred - 1] for delays in each] for each in rounds]
             mine, bare, durable = (statistics.median(each) for each in zip(*calls, strict=True))
             verdict = "holds" if mine - bare <= WITHIN else "MISSED"
+            if called == "median":
+                figures.report_over(f"{what}, {name}, of the floor", bare, mine)
             print(
                 f"http: {what}, {name}, {called}: {mine / bare:.1f} of the floor, {(mine - bare) * 1000:+.1f} ms; "
                 f"target: within {WITHIN * 1000:g} ms of it: {verdict}; "
@@ -164,6 +168,7 @@ async def fan_out(hub: Server, floor: Server) -> None:
             await asyncio.gather(*(_count(each, 50) for each in streams))
             costs.append((server.cpu() - began) / 50 / CLIENTS)
     print(f"http: fan-out to {CLIENTS} clients: {costs[0] / costs[1]:.1f} of the floor's processor time for each event")
+    figures.report("fan-out, CPU, of the floor", costs[0] / costs[1])
     print(f"http: memory for each client: {memories[0] / 1024:.0f} kB, the floor {memories[1] / 1024:.0f} kB")
 
 

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import figures
 from handraise.claude.folder import RunFolder
 from handraise.hub.hub import Hub, HubConfig, hub
 
@@ -72,6 +73,7 @@ async def measure(folder: Path) -> None:
         each = (resident_kb() - before) / SESSIONS
         print(f"idle: a hub that adopts {SESSIONS} sessions is open after {adopted:.1f} s")
         print(f"      {each:.0f} KB for each; target: under {TARGET_KB}: {'holds' if each < TARGET_KB else 'MISSED'}")
+        figures.report("KB for each session", each)
         verdict = "holds" if busy < IDLE_TARGET else "MISSED"
         print(f"      {busy:.2%} of a processor for all; target: under {IDLE_TARGET:.0%}: {verdict}")
 

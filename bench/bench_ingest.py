@@ -14,6 +14,7 @@ from claude_agent_sdk import ClaudeAgentOptions, query
 from claude_agent_sdk._internal.message_parser import parse_message
 from claude_agent_sdk._internal.transport.subprocess_cli import SubprocessCLITransport
 
+import figures
 from handraise.claude.journal import follow
 from handraise.claude.watch import watch
 from handraise.wire.connection import Connection
@@ -92,6 +93,7 @@ async def main() -> None:
     mine, other = (min(each) for each in zip(*pairs, strict=True))
     print("ingest: frames per second from a child's write to typed frames, against claude-agent-sdk on the same stream")
     for name, ratio in (("its query()", public / mine), ("its bare transport and parser", other / mine)):
+        figures.report(f"times as fast as {name}", ratio, "higher")
         print(
             f"        {ratio:.1f} times {name}; target: at least {TARGET:g}: {'holds' if ratio >= TARGET else 'MISSED'}"
         )

@@ -27,6 +27,7 @@ from msgspec import Struct
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import figures
 from handraise.claude.folder import RunFolder
 from handraise.claude.process import Identity
 from handraise.model.actors import Person
@@ -237,6 +238,7 @@ async def compare(folder: Path, cluster: Cluster, hubs: int, alone: BenchSite) -
             f" ({theirs.hubs:.0f} µs in hubs and {theirs.database:.0f} in the database, {mine.both:.0f} µs),"
             f" {theirs.rate / mine.rate:.2f} x as many a second ({theirs.rate:,.0f})"
         )
+        figures.report(f"{name}: CPU of an event, of one hub with SQLite", theirs.both / mine.both)
         there: list[float] = []
         here: list[float] = []
         for number in range(ANSWERS):
@@ -244,6 +246,7 @@ async def compare(folder: Path, cluster: Cluster, hubs: int, alone: BenchSite) -
             there.append(await answer(at, owner.askers[number % 10], number + 1))
             here.append(await answer(alone, alone.askers[number % 10], hubs * 1000 + number + 1))
         ratio = statistics.median(there) / statistics.median(here)
+        figures.report(f"{name}: answer to Claude, of one hub with SQLite", ratio)
         where = "the hub itself" if hubs == 1 else "another machine's hub"
         print(
             f"machines: {name}: an answer given at {where} reaches Claude in {ratio:.1f} x the time of one hub with"

@@ -20,7 +20,7 @@ import uvloop
 
 from handraise.claude.folder import RunFolder
 from handraise.claude.process import Identity
-from handraise.model.sessions import Checkpoint, Session
+from handraise.model.sessions import Checkpoint, Phase, Session
 from handraise.session.memory import Memory
 from handraise.store.changes import Advance, SaveSession
 from handraise.store.sqlite.store import SqliteStore
@@ -37,8 +37,8 @@ def run_of(folder: Path, number: int) -> Path:
     return folder / "state" / "sessions" / f"s_{number:04}" / "1"
 
 
-def prepare(folder: Path, number: int) -> tuple[subprocess.Popen[bytes], int]:
-    """A session as left by a hub that was killed just before Claude asked."""
+def prepare(folder: Path, number: int, *, asks: bool = True) -> tuple[subprocess.Popen[bytes], int]:
+    """A session as left by a hub that was killed, just before Claude asked or while it did nothing."""
     run = RunFolder.make(run_of(folder, number))
     child = subprocess.Popen(["/bin/sleep", "1000"])
     who = Identity.of(child.pid)
@@ -47,17 +47,18 @@ def prepare(folder: Path, number: int) -> tuple[subprocess.Popen[bytes], int]:
     (run.path / "launch.json").write_text(json.dumps({**record, "directory": str(folder)}))
     use = {"tool_name": "Bash", "input": {"command": f"make {number}"}, "tool_use_id": f"t{number}"}
     asked = {"type": "control_request", "request_id": f"r{number:04}", "request": {"subtype": "can_use_tool", **use}}
-    run.journal.write_text(json.dumps(asked) + "\n")
+    if asks:
+        run.journal.write_text(json.dumps(asked) + "\n")
     return child, os.open(run.fifo, os.O_RDWR | os.O_NONBLOCK)
 
 
-async def store(folder: Path) -> None:
+async def store(folder: Path, sessions: int = SESSIONS, phase: Phase = "working") -> None:
     now = datetime.now(UTC)
-    memory = Memory(turn=1, greeted=True, phase="working").dump()
+    memory = Memory(turn=1, greeted=True, phase=phase).dump()
     async with SqliteStore(folder / "state" / "hub.db") as record:
-        for number in range(SESSIONS):
+        for number in range(sessions):
             session = Session(
-                f"s_{number:04}", None, str(folder), f"c{number}", f"Session {number}", now, now, "working", run=1
+                f"s_{number:04}", None, str(folder), f"c{number}", f"Session {number}", now, now, phase, run=1
             )
             await record.apply([SaveSession(session), Advance(Checkpoint(session.id, 1, 0, memory))])
 
@@ -125,9 +126,13 @@ def cpu(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def main() -> None:
+def allow_many_files() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def main() -> None:
+    allow_many_files()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "state").mkdir(mode=0o700)

@@ -15,6 +15,7 @@ from typing import Any
 
 from playwright.async_api import Page
 
+import figures
 from browsers import can_measure, hub_and_page
 from handraise.model.actors import Person, TheHub
 from handraise.model.answers import Allow
@@ -165,6 +166,7 @@ async def measure(up: RunningHub, page: Page) -> None:
             f"({middle / least:.1f} x a bare page's {least:.0f}), 95 of 100 within {slow:.0f}; "
             f"target: {TARGET_MS}: {'holds' if slow <= TARGET_MS else 'MISSED'}"
         )
+        figures.report(f"a card in {where}, of a bare page", middle / least)
     opened = statistics.median([await open_time(up, page, f"/sessions/{LONG}", ".entries") for _ in range(5)])
     inbox = statistics.median([await open_time(up, page, "/", ".nothing") for _ in range(5)])
     nothing = statistics.median([await open_time(up, page, "/page.webmanifest", "body") for _ in range(5)])
@@ -180,6 +182,8 @@ async def measure(up: RunningHub, page: Page) -> None:
         f"page: one more item in it is painted {(middle := statistics.median(more)):.0f} ms after its event "
         f"({middle / simple:.1f} x a bare page's {simple:.0f}), 95 of 100 within {more[int(len(more) * 0.95)]:.0f}"
     )
+    figures.report("a long conversation on the screen, of an empty inbox", opened / inbox)
+    figures.report("one more item, of a bare page", middle / simple)
     await scrolling(up, page)
     await full_inbox(up, page, inbox)
 
@@ -206,6 +210,7 @@ async def full_inbox(up: RunningHub, page: Page, empty: float) -> None:
         f"page: an inbox of {OPEN} open asks is on the screen after {opened:.0f} ms "
         f"({opened / empty:.1f} x an empty one)"
     )
+    figures.report("a full inbox on the screen, of an empty one", opened / empty)
     await enter(up, page, f"/sessions/{LONG}")
     tasks: list[float] = []
     async with traced(page, tasks):
@@ -267,6 +272,7 @@ async def first_visit(up: RunningHub, page: Page) -> None:
     loaded = int(await first.evaluate(sizes))
     await context.close()
     verdict = "holds" if loaded <= FIRST_VISIT else "MISSED"
+    figures.report("a first visit, KB", loaded / 1000)
     print(f"page: a first visit loads {loaded / 1000:.0f} KB compressed; target: {FIRST_VISIT // 1000}: {verdict}")
     await enter(up, page, "/")
 

@@ -18,6 +18,7 @@ import uvloop
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import figures
 from handraise.model.items import Item, Text
 from handraise.model.sessions import Checkpoint
 from handraise.store.changes import Advance, Change, PublishItems
@@ -64,6 +65,7 @@ async def bench_events(url: str, folder: Path) -> None:
             rates[1].append(await frames_a_second(sqlite, turn * FRAMES))
     ratio = statistics.median(rates[0]) / statistics.median(rates[1])
     rate = statistics.median(rates[0]) / 1000
+    figures.report("durable frames, times SQLite", ratio, "higher")
     print(f"durable frames, {PRODUCERS} producers: {ratio:.2f} x SQLite ({rate:.0f} thousand a second)")
 
 
@@ -85,6 +87,7 @@ async def bench_wake(url: str) -> None:
         await sender.close()
         await listener.close()
     ratio = statistics.median(ours) / statistics.median(bare)
+    figures.report("another hub has the item, of INSERT and NOTIFY", ratio)
     times = f"{statistics.median(ours) * 1000:.1f} and {statistics.median(bare) * 1000:.1f} ms"
     print(f"another hub has the item: {ratio:.1f} x a bare INSERT and NOTIFY ({times} at the median)")
 
@@ -112,6 +115,8 @@ async def bench_hubs(cluster: Cluster) -> None:
             ranges = [range(first, FRAMES // hubs, SESSIONS) for first in range(SESSIONS)]
             await asyncio.gather(*(produce(store, each) for store in stores for each in ranges))
             rates.append(len(items) / (perf_counter() - began))
+    figures.report("3 hubs, times one", rates[1] / rates[0], "higher")
+    figures.report("10 hubs, times one", rates[2] / rates[0], "higher")
     print(f"3 hubs on one database: {rates[1] / rates[0]:.2f} x one hub; 10 hubs: {rates[2] / rates[0]:.2f} x")
 
 

@@ -14,6 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import figures
+
 RUNS = 15
 GOAL = 5.0
 _HELLO = {
@@ -115,6 +117,7 @@ def compare(ours: list[str], theirs: list[str], folder: Path) -> None:
         other = statistics.median(each[number] for each in node) * factor
         ratio = other / mine
         verdict = "holds" if ratio >= GOAL else "MISSED"
+        figures.report(f"{what}, times as good as Node's", ratio, "higher")
         print(
             f"relay {what}: {mine:6.1f} {unit}   node {other:6.1f} {unit}   {ratio:4.1f} × (goal {GOAL:g} ×: {verdict})"
         )

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
+import figures
 from handraise.model.items import ActionEnded, ActionStarted, Content, Text
 from handraise.model.search import read_query
 from handraise.store.changes import PublishItems
@@ -62,6 +63,7 @@ async def compare(store: Store, name: str) -> None:
     }
     for what, (text, session) in searches.items():
         took = statistics.median([await seconds(store, text, session) for _ in range(3)])
+        figures.report(f"{name}, {what}, of a page", took / one)
         print(f"{name}, {ITEMS:,} items, {what}: {took / one:.0f} x a page of a conversation ({took * 1000:.0f} ms)")
 
 

@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 
+import figures
+
 TRIES = 25
 HELP_TARGET, INBOX_TARGET = 4, 8
 
@@ -26,6 +28,8 @@ class StartTime:
 
     def row(self, name: str, python: "StartTime", target: int | None = None) -> str:
         ratio = self.clock / python.clock
+        if self is not python:
+            figures.report(f"{name}, CPU, of python -c pass", self.cpu / python.cpu)
         verdict = "" if target is None else f"; target: {target}: {'holds' if ratio <= target else 'MISSED'}"
         return f"{name:<34}{self.clock * 1000:5.0f} ms  {ratio:4.1f}   (CPU {self.cpu / python.cpu:4.1f}){verdict}"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
+import figures
 from handraise.model.items import Text
 from handraise.model.sessions import Checkpoint
 from handraise.store.changes import Advance, Change, PublishItems
@@ -44,6 +45,7 @@ async def bench_group_commit(folder: Path) -> None:
         alone = await events_a_second(store, 1, EVENTS // 20)
     async with SqliteStore(folder / "together.db") as store:
         together = await events_a_second(store, PRODUCERS, EVENTS)
+    figures.report("group commit, times one commit an event", together / alone, "higher")
     print(f"group commit, {PRODUCERS} producers against one commit an event: {together / alone:.1f} x")
 
 
@@ -72,6 +74,7 @@ async def bench_history(folder: Path) -> None:
             costs[0].extend(await costs_of_next(short, 1_000_000 + turn * 200))
             costs[1].extend(await costs_of_next(long, 1_000_000 + turn * 200))
     ratio = statistics.median(costs[1]) / statistics.median(costs[0])
+    figures.report("the next event after a million items", ratio)
     print(f"the next event after 1,000,000 items against after 1,000: {ratio:.2f} x (should be under 1.3)")
 
 

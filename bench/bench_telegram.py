@@ -18,6 +18,7 @@ import apsw
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import figures
 from desk.hubs import BASH, put_ask, put_session, quiet_hub
 from handraise.desk.interface import Follower
 from handraise.hub.hub import Hub
@@ -194,6 +195,8 @@ def tell(what: str, ours: list[float], bare: list[float], durable: list[float]) 
             statistics.quantiles(each, n=100)[of_hundred - 1] * 1000 for each in (ours, bare, durable)
         )
         verdict = "holds" if mine - floor <= WITHIN * 1000 else "MISSED"
+        if called == "median":
+            figures.report_over(f"{what}, of a bare client", floor, mine)
         print(
             f"telegram: {what}, {called}: {mine / floor:.1f} of a bare client ({mine:.1f} and {floor:.1f} ms); "
             f"target: within {WITHIN * 1000:g} ms of it: {verdict}; of one that stores it: {mine / stored:.1f}"
@@ -242,6 +245,7 @@ def least(messages: int) -> float:
 
 def report(what: str, seconds: float, floor: float, refused: int) -> None:
     verdict = "holds" if refused == 0 else "MISSED"
+    figures.report(f"{CARDS} cards {what}, of the least time", seconds / floor)
     print(
         f"telegram: {CARDS} cards in {CHATS} chats {what}: {seconds / floor:.2f} of the least time that the limits "
         f"permit ({seconds:.0f} and {floor:.0f} s); refused with 429: {refused}; target: none: {verdict}"

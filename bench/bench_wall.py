@@ -22,6 +22,7 @@ from msgspec import Struct, field
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import figures
 from handraise.claude.locate import locate
 from handraise.claude.process import descendants
 from handraise.demo.model import EACH_SESSION, ScriptedModel, environment
@@ -180,6 +181,8 @@ def tell(name: str, what: str, ours: list[float], theirs: list[float], unit: str
     dice = random.Random(2)
     drawn = sorted(statistics.median(dice.choices(ratios, k=len(ratios))) for _ in range(DRAWS))
     least, median, most = drawn[DRAWS // 20], statistics.median(ratios), drawn[-DRAWS // 20]
+    if name in ("open", "project", "sealed"):
+        figures.report(f"{name}, {what}, of no sandbox", median)
     verdict = "holds" if median <= MOST else "MISSED" if least > MOST else "not decided, the machine is too busy"
     print(
         f"{name:8} {what:17} {statistics.median(ours):7.1f} {unit:3}  {median:.3f} ({least:.3f} to {most:.3f})"

@@ -17,6 +17,7 @@ from typing import Any
 import uvicorn
 import uvloop
 
+from handraise.claude.locate import locate
 from handraise.model.actors import Person
 from handraise.serving.serve import ServeConfig, serving, signals
 
@@ -103,7 +104,7 @@ async def be_floor(child: subprocess.Popen[bytes], record: int | None) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "hub":
-        uvloop.run(be_hub(sys.argv[2], stand_in(sys.argv[2])))
+        uvloop.run(be_hub(sys.argv[2], locate() if "claude" in sys.argv[3:] else stand_in(sys.argv[2])))
     else:
         with subprocess.Popen(
             [sys.executable, "-S", CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -1,0 +1,79 @@
+"""A hub with a thousand sessions, ten of them streaming, against an empty one, in turns and in one run.
+
+A child's frame until its event reaches a client, and a posted answer until the child can read its line. Sessions that
+do nothing are `sleep`s that the hub adopts; the others are stand-ins for the CLI.
+"""
+
+import asyncio
+import statistics
+import subprocess
+import tempfile
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import uvloop
+
+import bench_many
+import figures
+from bench_http import Server, answers, frames, started
+
+SESSIONS, STREAMING = 1000, 10
+ROUNDS = 5
+MOST = 2.0
+"""Times an empty hub."""
+
+
+async def settled(crowd: Server) -> None:
+    """Waits until it has adopted them all, and rests."""
+    used = crowd.cpu()
+    while True:
+        await asyncio.sleep(1)
+        if crowd.cpu() - used < 0.1:
+            return
+        used = crowd.cpu()
+
+
+async def compare(crowd: Server, empty: Server) -> None:
+    for what, measured in (("frame to event", frames), ("answer to child", answers)):
+        rounds = [[await measured(server) for server in (crowd, empty)] for _ in range(ROUNDS)]
+        for of_hundred, called in ((50, "median"), (99, "p99")):
+            calls = [[statistics.quantiles(delays, n=100)[of_hundred - 1] for delays in each] for each in rounds]
+            mine, other = (statistics.median(each) for each in zip(*calls, strict=True))
+            verdict = "holds" if mine <= MOST * other else "MISSED"
+            print(
+                f"crowd: {what}, {called}: {mine / other:.2f} of an empty hub ({mine * 1000:.1f} and "
+                f"{other * 1000:.1f} ms); target: at most {MOST:g}: {verdict}"
+            )
+            if called == "median":
+                figures.report(f"{what}, of an empty hub", mine / other)
+
+
+async def measure(crowded: Path, alone: Path) -> None:
+    await bench_many.store(crowded, SESSIONS - STREAMING - 1, "idle")
+    async with AsyncExitStack() as stack:
+        crowd, empty = [await stack.enter_async_context(started("hub", str(each))) for each in (crowded, alone)]
+        await settled(crowd)
+        for _ in range(STREAMING):
+            await crowd.request("POST", "/api/sessions", {"say": "busy", "project": str(crowded)})
+        await compare(crowd, empty)
+
+
+def main() -> None:
+    bench_many.allow_many_files()
+    children: list[subprocess.Popen[bytes]] = []
+    with tempfile.TemporaryDirectory() as name:
+        crowded, alone = Path(name, "crowded"), Path(name, "alone")
+        for each in (crowded, alone):
+            (each / "state").mkdir(mode=0o700, parents=True)
+        try:
+            quiet = range(SESSIONS - STREAMING - 1)
+            children += [bench_many.prepare(crowded, number, asks=False)[0] for number in quiet]
+            uvloop.run(measure(crowded, alone))
+        finally:
+            for child in children:
+                child.kill()
+                child.wait()
+
+
+if __name__ == "__main__":
+    main()
