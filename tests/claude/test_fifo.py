@@ -30,8 +30,8 @@ class FifoReader:
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
         self.lines: list[bytes] = []
-        self._fifo = os.open(folder.fifo, os.O_RDWR)
-        enlarge(self._fifo)
+        self.reading_end = os.open(folder.fifo, os.O_RDWR)
+        enlarge(self.reading_end)
         self._news = threading.Condition()
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._stop = False
@@ -52,16 +52,16 @@ class FifoReader:
             with open(self.folder.lock, "r+b") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 self._stop = True
-                os.write(self._fifo, b"stop\n")
+                os.write(self.reading_end, b"stop\n")
             self._thread.join(PATIENCE)
             assert not self._thread.is_alive()
-        os.close(self._fifo)
+        os.close(self.reading_end)
 
     def _read(self) -> None:
         rest = b""
         pieces: list[bytes] = []
         while True:
-            chunk = os.read(self._fifo, 1 << 20)
+            chunk = os.read(self.reading_end, 1 << 20)
             first, newline, rest = chunk.partition(b"\n")
             pieces.append(first)
             while newline:
@@ -126,11 +126,48 @@ async def test_a_line_of_any_size_arrives_whole(tmp_path: Path, size: int) -> No
         assert check(await asyncio.to_thread(someone.until, 2)) == {b"a": 2}
 
 
+async def test_a_line_is_written_at_once_where_nothing_has_to_be_waited_for(tmp_path: Path) -> None:
+    with reader(tmp_path, reading=False) as someone:
+        fifo, before = Fifo(someone.folder), open_files()
+        with pytest.raises(ValueError, match="one whole line"):
+            fifo.write_now(b"two\nlines\n")
+        assert fifo.write_now(b"a 0\n")
+        # Not read yet, so the next line has to wait.
+        assert not fifo.write_now(b"a 1\n")
+        assert os.read(someone.reading_end, 100) == b"a 0\n"
+        assert not fifo.write_now(b"x" * capacity(someone.reading_end) + b"\n")
+        assert fifo.write_now(b"a 2\n")
+        assert os.read(someone.reading_end, 100) == b"a 2\n"
+        assert open_files() == before
+
+
+async def test_a_line_is_not_written_at_once_while_others_have_their_turn(tmp_path: Path) -> None:
+    with reader(tmp_path, reading=False) as someone:
+        fifo = Fifo(someone.folder)
+        with open(someone.folder.lock, "r+b") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            assert not fifo.write_now(b"a 0\n")
+            waiting = asyncio.create_task(fifo.write(b"b 0\n"))
+            await asyncio.sleep(0)
+        # The other process is done, and the task that came first still waits.
+        assert not fifo.write_now(b"a 0\n")
+        await waiting
+        assert os.read(someone.reading_end, 100) == b"b 0\n"
+        for spill in (someone.folder.spill, someone.folder.begun_spill):
+            spill.write_bytes(b"long\n")
+            assert not fifo.write_now(b"a 0\n")
+            spill.unlink()
+        assert fifo.write_now(b"a 0\n")
+        assert os.read(someone.reading_end, 100) == b"a 0\n"
+
+
 async def test_nobody_ever_read(tmp_path: Path) -> None:
     folder = RunFolder.make(tmp_path / "run")
     before = open_files()
     with pytest.raises(ChildGone):
         await Fifo(folder).write(b"hello\n")
+    with pytest.raises(ChildGone):
+        Fifo(folder).write_now(b"hello\n")
     folder.fifo.unlink()
     with pytest.raises(ChildGone):
         await Fifo(folder).write(b"hello\n")

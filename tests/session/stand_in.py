@@ -65,6 +65,9 @@ class StandIn:
             offset += len(chunk)
             yield chunk
 
+    def write_now(self, line: bytes) -> bool:
+        return False
+
     async def write(self, line: bytes) -> None:
         if self.ended.is_set():
             raise ChildGone("Claude has exited")

@@ -21,6 +21,7 @@ from handraise.session.commands import (
     AllowRetry,
     Command,
     Consult,
+    DangersFound,
     Fact,
     FrameReceived,
     ProcessEnded,
@@ -66,9 +67,9 @@ class AutoModeWorld:
         done: list[Command] = []
         for command in self.machine.observe(fact, self.now):
             if isinstance(command, Consult):
-                done += self.machine.observe(
-                    RulesConsulted(command.ask, self._objection(command.ask), self.dangers), self.now
-                )
+                done += self.machine.observe(RulesConsulted(command.ask, self._objection(command.ask)), self.now)
+                use = command.ask.origin.tool_use or ""
+                done += self.machine.observe(DangersFound(use, self.dangers), self.now)
             else:
                 done.append(command)
         return done

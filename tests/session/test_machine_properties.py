@@ -19,6 +19,7 @@ from handraise.session.commands import (
     ChangeModel,
     Command,
     Complete,
+    DangersFound,
     Fact,
     FrameReceived,
     Interrupt,
@@ -134,7 +135,13 @@ class World:
             case Tell(request):
                 return self._observe(AskWasSettled(self.asks[request])) if request in self.asks else []
             case (
-                ProcessStarted() | FrameReceived() | AskWasSettled() | RulesConsulted() | TimerFired() | ProcessEnded()
+                ProcessStarted()
+                | FrameReceived()
+                | AskWasSettled()
+                | RulesConsulted()
+                | DangersFound()
+                | TimerFired()
+                | ProcessEnded()
             ):
                 return self._observe(step)
             case _:

@@ -54,6 +54,10 @@ class Claude:
     def ended(self) -> asyncio.Event:
         return self.process.ended
 
+    def write_now(self, line: bytes) -> bool:
+        """Writes a whole line if nothing has to be waited for; raises ChildGone."""
+        return not self.ended.is_set() and self._fifo.write_now(line)
+
     async def write(self, line: bytes) -> None:
         """Writes a whole line or nothing; raises ChildGone."""
         if self.ended.is_set():

@@ -38,13 +38,37 @@ class Fifo:
     def __init__(self, folder: RunFolder, is_gone: Callable[[], bool] = lambda: False) -> None:
         """`is_gone`: Claude is known to have exited, though a child may still hold its stdin open."""
         self._folder = folder
+        # Looked at before each line: a path costs more than the look.
+        self._paths = (os.fspath(folder.fifo), os.fspath(folder.lock))
+        self._spills = (os.fspath(folder.spill), os.fspath(folder.begun_spill))
         self._is_gone = is_gone
         self._turn = asyncio.Lock()
 
+    def write_now(self, line: bytes) -> bool:
+        """Writes the line if nothing has to be waited for, as is nearly always so; raises ChildGone.
+
+        False: nothing was written. `write` knows what to do.
+        """
+        _check_line(line)
+        if self._turn.locked():
+            return False
+        fifo = _open(self._paths[0], os.O_WRONLY | os.O_NONBLOCK)
+        lock = -1
+        try:
+            lock = _open(self._paths[1], os.O_RDWR)
+            is_free = _locked(lock) and not any(map(os.path.lexists, self._spills)) and _is_drained(fifo)
+            if not is_free or len(line) > capacity(fifo):
+                return False
+            _write_once(fifo, line)
+            return True
+        finally:
+            os.close(fifo)
+            if lock >= 0:
+                os.close(lock)
+
     async def write(self, line: bytes) -> None:
         """Returns once the kernel has the line and Claude has read everything before; raises ChildGone or HalfLine."""
-        if not line.endswith(b"\n") or line.count(b"\n") != 1:
-            raise ValueError("expected one whole line")
+        _check_line(line)
         async with self._turn:
             fifo = _open(self._folder.fifo, os.O_WRONLY | os.O_NONBLOCK)
             try:
@@ -93,7 +117,12 @@ class Fifo:
             wait = min(wait * 2, _LONGEST_WAIT)
 
 
-def _open(path: Path, flags: int) -> int:
+def _check_line(line: bytes) -> None:
+    if not line.endswith(b"\n") or line.count(b"\n") != 1:
+        raise ValueError("expected one whole line")
+
+
+def _open(path: Path | str, flags: int) -> int:
     try:
         return os.open(path, flags)
     except OSError as error:

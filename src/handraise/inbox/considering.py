@@ -59,9 +59,27 @@ class Objection(Struct, frozen=True):
     message: str
 
 
-def consider(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime) -> Ask:
-    """The ask as it will be stored, with everything encodable."""
-    return mended(_considered(ask, around, rules, now))
+class Preparation(Struct, frozen=True):
+    """What a person needs to decide about a call, except for what depends on rules, the time or a file's contents."""
+
+    call: Call
+    offers: tuple[Offer, ...]
+    dangers: tuple[Danger, ...]
+
+
+def consider(
+    ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime, prepared: Preparation | None = None
+) -> Ask:
+    """The ask as it will be stored, with everything encodable. `prepared` is used if it is about the same call."""
+    return mended(_considered(ask, around, rules, now, prepared))
+
+
+def prepare(ask: Ask, around: Surroundings) -> Preparation | None:
+    """Prepared while nobody waits. Of calls that change no file, all of it can be used."""
+    if not isinstance(ask.body, Permission):
+        return None
+    call = _call(ask, ask.body, around)
+    return Preparation(call, _offers(call, around) if call.is_shell else (), dangers(call, around.resolve))
 
 
 def objects(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime) -> Objection | None:
@@ -76,11 +94,6 @@ def objects(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime
         if ruling.decision == "deny":
             return Objection("deny", ruling.why, ruling.message or _DENIED)
     return Objection("ask", rulings[0].why, rulings[0].why) if rulings else None
-
-
-def dangers_of_call(ask: Ask, around: Surroundings) -> tuple[Danger, ...]:
-    """The dangers of a call that nobody was asked about."""
-    return dangers(_call(ask, ask.body, around), around.resolve) if isinstance(ask.body, Permission) else ()
 
 
 def standing_rules(ask: Ask, answered: Answered) -> tuple[Rule, ...]:
@@ -107,7 +120,9 @@ def _names_a_directory(rule: Rule) -> bool:
     return any(named is not None and named.startswith("/") for named in (rule.project, rule.path))
 
 
-def _considered(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime) -> Ask:
+def _considered(
+    ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime, prepared: Preparation | None
+) -> Ask:
     seconds = around.ask_user if ask.tool == ASK_USER else getattr(around.patience, ask.kind)
     patient = replace(ask, expires_at=None if seconds is None else now + timedelta(seconds=seconds))
     if not isinstance(ask.body, Permission):
@@ -120,7 +135,7 @@ def _considered(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: date
     answer = _by_rule(ruling)
     if answer is None or (terms.is_strict and not isinstance(answer, Deny)):
         why = " ".join(each for each in (ruling.why, terms_in_words(terms)) if each)
-        return replace(patient, why=why, body=_made_ready(ask.body, call, around))
+        return replace(patient, why=why, body=_made_ready(ask.body, call, around, prepared))
     by = ByRule(", ".join(ruling.rules) or "default", ruling.why)
     return replace(ask, why=ruling.why, settlement=Answered(answer, by, FROM_RULE, now))
 
@@ -147,7 +162,9 @@ def _by_rule(ruling: Ruling) -> Answer | None:
             return None
 
 
-def _made_ready(body: Permission, call: Call, around: Surroundings) -> Permission:
+def _made_ready(body: Permission, call: Call, around: Surroundings, prepared: Preparation | None) -> Permission:
+    if prepared is None or not call.is_shell or prepared.call != call:
+        prepared = None
     path = body.input.get(FILE_TOOLS.get(body.tool, ""))
     now_in_file = around.read(path) if isinstance(path, str) else None
     diff = diff_of(body.tool, body.input, now_in_file)
@@ -155,12 +172,12 @@ def _made_ready(body: Permission, call: Call, around: Surroundings) -> Permissio
         body,
         diff=diff.text if diff else None,
         diff_note=diff.note if diff else "",
-        dangers=dangers(call, around.resolve, diff.text if diff else None) or UNSET,
+        dangers=(prepared.dangers if prepared else dangers(call, around.resolve, diff.text if diff else None)) or UNSET,
     )
     if terms_of(body).is_strict:
         return replace(shown, offers=(), suggestions=(), suggestions_in_words=())
     words = tuple(suggestion_in_words(each) for each in body.suggestions)
-    return replace(shown, offers=_offers(call, around), suggestions_in_words=words)
+    return replace(shown, offers=prepared.offers if prepared else _offers(call, around), suggestions_in_words=words)
 
 
 def _offers(call: Call, around: Surroundings) -> tuple[Offer, ...]:

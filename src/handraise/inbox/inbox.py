@@ -12,13 +12,12 @@ from typing import Self
 from msgspec.structs import replace
 
 from handraise.inbox import considering, guidance
-from handraise.inbox.considering import Objection, Surroundings
+from handraise.inbox.considering import Objection, Preparation, Surroundings
 from handraise.inbox.errors import AlreadySettled, AlreadyWithdrawn, NoSuchAsk, NotWhatWasShown, RuleUnreadable
 from handraise.model import fit
 from handraise.model.actors import Actor
 from handraise.model.answers import Answer
 from handraise.model.asks import AcceptedAnswer, Answered, Ask, Expired, Settlement, Withdrawn, is_dialog
-from handraise.model.dangers import Danger
 from handraise.model.machines import LEASE
 from handraise.model.rules import Rule
 from handraise.policy.patterns import read_pattern
@@ -137,18 +136,18 @@ class Inbox:
         finally:
             self._listeners.remove(listener)
 
-    def consider(self, ask: Ask, surroundings: Surroundings) -> Ask:
+    def consider(self, ask: Ask, surroundings: Surroundings, prepared: Preparation | None = None) -> Ask:
         """The ask as it will be stored: settled by a rule, or open, with what a person needs to decide."""
         ours = replace(ask, machine=ask.machine or self._store.machine)
-        return considering.consider(ours, surroundings, self._rules_here, self._clock())
+        return considering.consider(ours, surroundings, self._rules_here, self._clock(), prepared)
 
     def objects(self, ask: Ask, surroundings: Surroundings) -> Objection | None:
         """The rules' objection to a call that nobody was asked about. From memory: Claude is waiting."""
         return considering.objects(ask, surroundings, self._rules_here, self._clock())
 
-    def dangers_of(self, ask: Ask, surroundings: Surroundings) -> tuple[Danger, ...]:
-        """The dangers of a call that nobody was asked about."""
-        return considering.dangers_of_call(ask, surroundings)
+    def prepare(self, ask: Ask, surroundings: Surroundings) -> Preparation | None:
+        """What `consider` needs if Claude asks about this call next, as it does a few milliseconds after a check."""
+        return considering.prepare(ask, surroundings)
 
     async def open(self, ask: Ask, surroundings: Surroundings) -> Ask:
         """Asks people, or lets a rule answer. The same reference is the same ask.

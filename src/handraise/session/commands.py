@@ -37,11 +37,17 @@ class AskWasSettled(Struct, frozen=True):
 
 
 class RulesConsulted(Struct, frozen=True):
-    """The rules' objection to a tool call, if any, and its dangers."""
+    """The rules' objection to a tool call, if any."""
 
     ask: Ask
     objection: Objection | None
-    dangers: tuple[Danger, ...] = ()
+
+
+class DangersFound(Struct, frozen=True):
+    """The dangers of a tool call that was checked. They come after our answer: Claude waits for that."""
+
+    tool_use: str
+    dangers: tuple[Danger, ...]
 
 
 class TimerFired(Struct, frozen=True):
@@ -59,7 +65,7 @@ class ProcessEnded(Struct, frozen=True):
     """Why we had to end it, if we did: it could no longer be followed."""
 
 
-Fact = ProcessStarted | FrameReceived | AskWasSettled | RulesConsulted | TimerFired | ProcessEnded
+Fact = ProcessStarted | FrameReceived | AskWasSettled | RulesConsulted | DangersFound | TimerFired | ProcessEnded
 
 
 class Speak(Struct, frozen=True):

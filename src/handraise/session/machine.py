@@ -21,6 +21,7 @@ from handraise.session.commands import (
     ChangeMode,
     ChangeModel,
     Command,
+    DangersFound,
     Fact,
     FrameReceived,
     Interrupt,
@@ -133,8 +134,11 @@ class SessionMachine:
             case FrameReceived(frame):
                 wrong = None if self.memory.alarm else self._guard.notice(frame)
                 return self._moved() + (self._around_us(frame, wrong) if wrong else self._receive(frame, now))
-            case RulesConsulted(ask, objection, dangers):
-                return self._waiting.ruled(ask, objection, dangers)
+            case RulesConsulted(ask, objection):
+                return self._waiting.ruled(ask, objection)
+            case DangersFound(use, dangers):
+                self._denials.warn(use, dangers)
+                return []
             case ProcessStarted():
                 return self._began()
             case AskWasSettled(ask):

@@ -1,6 +1,6 @@
 """Claude's open requests: each becomes an ask or is denied, and gets one answer. Never awaits."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple, assert_never
@@ -12,7 +12,6 @@ from handraise.inbox.considering import Objection
 from handraise.model import ids, own_tools
 from handraise.model.answers import Allow, Approve, Outline, Revise
 from handraise.model.asks import Answered, Ask, Body, Origin, Permission, Plan, Withdrawn, is_dialog, is_link
-from handraise.model.dangers import Danger
 from handraise.model.inputs import MalformedInput, read_ask_user
 from handraise.model.items import ActionChanged, Notice
 from handraise.present.actions import name_action
@@ -90,10 +89,9 @@ class PendingRequests:
             case _:
                 assert_never(request)
 
-    def ruled(self, ask: Ask, objection: Objection | None, dangers: Sequence[Danger] = ()) -> list[Command]:
+    def ruled(self, ask: Ask, objection: Objection | None) -> list[Command]:
         """The rules were consulted about a call. If none objects, it is answered without involving anyone."""
         request_id, use = ask.origin.reference, ask.origin.tool_use or ""
-        self._denials.warn(use, dangers)
         if objection is not None and objection.decision == "deny":
             self._judge(use, "deny")
             self._memory.requests[request_id] = Pending(ask.id, ask.origin.tool_use)

@@ -17,7 +17,7 @@ from handraise.claude.claude import Claude
 from handraise.claude.journal import JournalLost
 from handraise.claude.process import Identity
 from handraise.feed import Feed
-from handraise.inbox.considering import Surroundings
+from handraise.inbox.considering import Preparation, Surroundings
 from handraise.inbox.inbox import Inbox
 from handraise.model.actors import TheHub
 from handraise.model.asks import Ask, Expired
@@ -38,6 +38,8 @@ from handraise.wire.frames import Frame, ToolProgress
 _AHEAD = 32
 """How many chunks of the journal may be queued; they are read together. The rest stays in the journal."""
 _WITHDRAWN = b'{"type":"said.withdrawn"'
+_PREPARED = 16
+"""How many calls stay prepared; most of them are never asked about."""
 _PROOF = 3.0
 """Seconds for the database to say whether this hub still has its machine, before an alarm counts."""
 
@@ -103,6 +105,8 @@ class Runner:
         self._timers: dict[object, asyncio.TimerHandle] = {}
         self._previews = Previews(session.id)
         self._spoken: set[str] = set()
+        self._checked: list[commands.Consult] = []
+        self._prepared: dict[str, Preparation] = {}
         self._reread: set[str] = set()
         """Asks whose decision was read from the store; its news may still be queued."""
         self._writing = StdinWriter(claude, self._end_half_line)
@@ -304,13 +308,13 @@ class Runner:
         now = self._clock()
         wanted: list[Command] = []
         for fact in observed:
+            self._prepare()  # what comes next may be the denial of a call that was checked
             for command in self._machine.observe(fact, now):
                 if isinstance(command, commands.Consult):
                     # From memory, and answered before anything is stored: Claude waits at every call.
-                    around = self._around(command.mode)
-                    objection = self._inbox.objects(command.ask, around)
-                    dangers = self._inbox.dangers_of(command.ask, around)
-                    wanted += self._machine.observe(commands.RulesConsulted(command.ask, objection, dangers), now)
+                    objection = self._inbox.objects(command.ask, self._around(command.mode))
+                    wanted += self._machine.observe(commands.RulesConsulted(command.ask, objection), now)
+                    self._checked.append(command)
                 else:
                     wanted.append(command)
         return wanted
@@ -323,6 +327,7 @@ class Runner:
             await self._check_held()
             self._kill()
         await self._writing.write([each.line for each in wanted if isinstance(each, commands.Write)])
+        self._prepare()
         self._have_stored(wanted, [self._considered(each) for each in wanted if isinstance(each, commands.Raise)])
 
     def _have_stored(self, wanted: Sequence[Command], raised: Sequence[Ask]) -> None:
@@ -388,8 +393,21 @@ class Runner:
             notice = Notice("warning", t("sessions.notice.withdrawn_too_late"), "not withdrawn")
             await self._keeper.keep([PublishItems(self.session.id, self._clock(), notice)])
 
+    def _prepare(self) -> None:
+        """Claude has our answers to its checks. If it asks about one of these calls, that is next."""
+        checked, self._checked = self._checked, []
+        for check in checked:
+            use = check.ask.origin.tool_use or ""
+            prepared = self._inbox.prepare(check.ask, self._around(check.mode))
+            if prepared is not None:
+                self._machine.observe(commands.DangersFound(use, prepared.dangers), self._clock())
+                self._prepared[use] = prepared
+        while len(self._prepared) > _PREPARED:
+            del self._prepared[next(iter(self._prepared))]
+
     def _considered(self, raised: commands.Raise) -> Ask:
-        ask = self._inbox.consider(raised.ask, self._around(raised.mode))
+        prepared = self._prepared.pop(raised.ask.origin.tool_use or "", None)
+        ask = self._inbox.consider(raised.ask, self._around(raised.mode), prepared)
         return denials.settled_by(ask, raised.approval, self._clock())
 
     def _changes(self, wanted: Sequence[Command], raised: Sequence[Ask]) -> list[Change]:

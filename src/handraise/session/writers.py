@@ -96,7 +96,7 @@ class StdinWriter:
         """Returns when all lines are written, Claude is gone, or `hurry` was called."""
         for line in lines:
             try:
-                while not await self._write_in_time(line):
+                while not self._claude.write_now(line) and not await self._write_in_time(line):
                     if self._in_a_hurry:
                         log.info("process %d: a line was given up, for it is being stopped", self._pid)
                         return
