@@ -166,6 +166,15 @@ class AskLog(Struct, frozen=True):
         """The keys of what was sent, or given up. What is being sent may have arrived or not."""
         return {each.key for each in self.entries if each.state in ("sent", "failed", "retracted")}
 
+    def pressed(self, button: ButtonSecret, now: datetime) -> "AskLog":
+        """Its answer counted: the button is used up, unless its message was taken back in the same moment."""
+        entries = tuple(
+            replace(each, buttons=tuple(replace(one, used=True) if one == button else one for one in each.buttons))
+            for each in self.entries
+        )
+        noticed = (self.noticed_at, self.noticed_by) if self.noticed_at else (now, button.person)
+        return replace(self, entries=entries, noticed_at=noticed[0], noticed_by=noticed[1])
+
     def adding(self, entry: NoticeEntry) -> "AskLog":
         """With this entry. It takes the place of the one before, if that was about the same attempt."""
         if entry.reason == "looking" and self.noticed_at is None:

@@ -4,7 +4,7 @@ import asyncio
 import hmac
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import AbstractContextManager, AsyncExitStack, suppress
+from contextlib import AbstractContextManager, AsyncExitStack
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Self
@@ -300,8 +300,8 @@ class Notifications:
         desk = self._desk_for(Person(found.person), SOURCE)
         # First the answer, which counts once: if it can't be stored, the button still works.
         await desk.answer(ask_id, read_answer(ask.kind, dict(found.answer)), found.digest)
-        with suppress(Refused):
-            await self.log.change({ask_id: (log_for(ask), _using(found, found.person, self._clock(), gone))})
+        now = self._clock()
+        await self.log.change({ask_id: (log_for(ask), lambda before: before.pressed(found, now))})
         return ask_id
 
     def opens_at(self, ask: Ask, channel: str, person: str) -> datetime | None:
@@ -431,27 +431,6 @@ def _may_see(channel: StoredChannel, principal: Principal) -> bool:
 def _button_of(log_of: AskLog | None, hashed: str) -> ButtonSecret | None:
     every = [each for entry in (log_of.entries if log_of else ()) for each in entry.buttons]
     return next((each for each in every if hmac.compare_digest(each.hash, hashed)), None)
-
-
-def _using(button: ButtonSecret, person: str, now: datetime, gone: Refused) -> Callable[[AskLog], AskLog]:
-    """Marks it as used, unless another press was first."""
-
-    def use(before: AskLog) -> AskLog:
-        found = _button_of(before, button.hash)
-        if found is None or found.used:
-            raise gone
-        entries = tuple(
-            replace(
-                entry,
-                buttons=tuple(replace(each, used=True) if each.hash == button.hash else each for each in entry.buttons),
-            )
-            for entry in before.entries
-        )
-        return replace(
-            before, entries=entries, noticed_at=before.noticed_at or now, noticed_by=before.noticed_by or person
-        )
-
-    return use
 
 
 async def _logged(what: Coroutine[Any, Any, None]) -> None:
