@@ -24,11 +24,11 @@ from handraise.model.asks import Ask, Expired
 from handraise.model.items import Notice, SaidWithdrawn
 from handraise.model.sessions import Checkpoint, Session
 from handraise.session import abilities, commands, denials, reconciling, records
-from handraise.session.backlog import Backlog, Decision
+from handraise.session.backlog import Decision
 from handraise.session.commands import Command, Fact, Wish
 from handraise.session.machine import SessionMachine, WishRefused
 from handraise.session.previews import Previews
-from handraise.session.writers import DurableWriter, StdinWriter
+from handraise.session.writers import DecisionWriter, DurableWriter, StdinWriter
 from handraise.store.changes import Advance, Applied, Change, PublishItems
 from handraise.store.interface import Store, StoreError, StoreFenced
 from handraise.store.waiting import insist
@@ -38,6 +38,8 @@ from handraise.wire.frames import Frame, ToolProgress
 _AHEAD = 32
 """How many chunks of the journal may be queued; they are read together. The rest stays in the journal."""
 _WITHDRAWN = b'{"type":"said.withdrawn"'
+_SHORT = 32 * 1024
+"""A longer piece of the journal is handled together with what comes after it."""
 _PREPARED = 16
 """How many calls stay prepared; most of them are never asked about."""
 _PROOF = 3.0
@@ -63,13 +65,26 @@ class _ShowPreviews(Struct, frozen=True):
     """Partial text is pending."""
 
 
-class _StoreFailed(Struct, frozen=True):
-    """What was decided can't be stored, however often it is tried."""
+class _Behind(Struct, frozen=True):
+    """These frames follow from decisions that have to be read from the store first."""
+
+    received: Sequence[Frame]
+
+
+class _Unwritten(Struct, frozen=True):
+    """Claude has to read other lines before these."""
+
+    wanted: Sequence[Command]
+    lines: Sequence[bytes]
+
+
+class _Failed(Struct, frozen=True):
+    """The session can't continue here: what was decided can't be stored, for example."""
 
     why: Exception
 
 
-News = _Grown | Fact | _WishNews | _SayQueued | _ShowPreviews | _StoreFailed | commands.AnswerAgain
+News = _Grown | _Behind | _Unwritten | Fact | _WishNews | _SayQueued | _ShowPreviews | _Failed | commands.AnswerAgain
 
 
 class Runner:
@@ -111,9 +126,9 @@ class Runner:
         """Asks whose decision was read from the store; its news may still be queued."""
         self._writing = StdinWriter(claude, self._end_half_line)
         self._keeper = DurableWriter(session.id, store, self._end_unkept)
-        self._backlog = Backlog()
-        self._storing: asyncio.Task[None] | None = None
-        self._failure: Exception | None = None
+        self._storing = DecisionWriter(self._keeper, self._stored, lambda why: self._queue.put_nowait(_Failed(why)))
+        self._is_waiting = False
+        """Everything is done, and news is awaited."""
         self.ending: asyncio.Task[None] | None = None
         """Claude is being ended, though the store can't save that."""
         self._left = False
@@ -160,10 +175,10 @@ class Runner:
                 await self._answer_again()
                 await self._speak()
                 while not self.has_ended:
-                    await self._take(await self._queue.get())
-                await self._all_stored()
+                    await self._take(await self._next())
+                await self._storing.all_stored()
             finally:
-                await self._stop_storing()
+                await self._storing.stop()
             reading.cancel()
 
     async def wish(self, wish: Wish) -> None:
@@ -185,6 +200,9 @@ class Runner:
         fault = ""
         try:
             async for chunk in self._claude.follow(self._machine.wire.offset):
+                if self._is_free and len(chunk) <= _SHORT:
+                    self._hear_now(chunk)
+                    continue
                 await self._room.acquire()
                 if not self._chunks:
                     self._queue.put_nowait(_Grown())
@@ -202,14 +220,57 @@ class Runner:
     def _ask_settled(self, ask: Ask) -> None:
         """An ask of ours was settled; if it had expired, the late answer is queued in the store as a message."""
         late = isinstance(ask.settlement, Expired) and ask.settlement.late is not None
-        self._queue.put_nowait(_SayQueued() if late else commands.AskWasSettled(ask))
+        if self._is_free and not late and ask.id not in self._reread:
+            self._do_now(lambda: self._observe([commands.AskWasSettled(ask)]))
+        else:
+            self._queue.put_nowait(_SayQueued() if late else commands.AskWasSettled(ask))
+
+    @property
+    def _is_free(self) -> bool:
+        """Nothing is under way, so that news can be handled where it arrives: waking a task for it takes longer."""
+        return self._is_waiting and self._queue.empty() and not self._storing.is_behind
+
+    def _hear_now(self, chunk: bytes) -> None:
+        received = self._machine.wire.receive_frames(chunk)
+        if self._machine.is_behind(received):
+            self._queue.put_nowait(_Behind(received))
+            return
+        self._do_now(lambda: self._observe(self._facts_in(received)))
+        if self._storing.is_idle:
+            self._show_previews()
+
+    def _do_now(self, decide: Callable[[], list[Command]]) -> None:
+        """Decides and performs without waiting; what has to wait is queued, before everything that comes later."""
+        try:
+            wanted = decide()
+            if any(isinstance(each, commands.Alarm) for each in wanted):
+                self._queue.put_nowait(_Unwritten(wanted, _lines(wanted)))
+                return
+            unwritten = self._writing.write_now(_lines(wanted))
+            if unwritten:
+                self._queue.put_nowait(_Unwritten(wanted, unwritten))
+            elif wanted:
+                self._have_stored(wanted)
+        except Exception as error:  # whoever brought the news has nothing to do with it
+            self._queue.put_nowait(_Failed(error))
+
+    async def _next(self) -> News:
+        self._is_waiting = True
+        try:
+            return await self._queue.get()
+        finally:
+            self._is_waiting = False
 
     async def _take(self, news: News) -> None:
-        if self._backlog.is_full or self._keeper.is_held_up:
-            await self._all_stored()
+        if self._storing.is_behind:
+            await self._storing.all_stored()
         match news:
             case _Grown():
                 await self._hear()
+            case _Behind(received):
+                await self._perform([*self._observe(await self._decisions()), *self._observe(self._facts_in(received))])
+            case _Unwritten(wanted, lines):
+                await self._perform(wanted, lines)
             case _WishNews(wish, done):
                 await self._grant(wish, done)
             case _SayQueued():
@@ -218,7 +279,7 @@ class Runner:
                 self._show_previews()
             case commands.AnswerAgain():
                 await self._answer_again()
-            case _StoreFailed(why):
+            case _Failed(why):
                 raise why
             case commands.AskWasSettled(ask) if ask.id in self._reread:
                 self._reread.remove(ask.id)  # written already
@@ -241,7 +302,7 @@ class Runner:
                 wanted += self._observe(await self._decisions())
             wanted += self._observe(self._facts_in(received))
         await self._perform(wanted)
-        if self._storing is None:
+        if self._storing.is_idle:
             self._show_previews()
 
     def _facts_in(self, received: Sequence[Frame]) -> list[Fact]:
@@ -253,11 +314,11 @@ class Runner:
 
     async def _grant(self, wish: Wish, done: asyncio.Future[None]) -> None:
         try:
-            await self._all_stored()
+            await self._storing.all_stored()
             if isinstance(wish, commands.Park):
                 await self._check_silence()
             await self._perform_stored(self._machine.wish(wish))
-            await self._all_stored()
+            await self._storing.all_stored()
         except WishRefused as refused:
             if not done.done():
                 done.set_exception(refused)
@@ -274,8 +335,8 @@ class Runner:
     async def _perform_stored(self, wanted: Sequence[Command]) -> None:
         """Stores what we want from Claude before it obeys: otherwise the next hub would raise an alarm."""
         if any(isinstance(each, commands.Write) for each in wanted):
-            self._have_stored([], [])
-            await self._all_stored()
+            self._have_stored([])
+            await self._storing.all_stored()
         await self._perform(wanted)
 
     async def _check_silence(self) -> None:
@@ -319,52 +380,24 @@ class Runner:
                     wanted.append(command)
         return wanted
 
-    async def _perform(self, wanted: Sequence[Command]) -> None:
-        """Writes what Claude waits for, and has the rest stored."""
+    async def _perform(self, wanted: Sequence[Command], lines: Sequence[bytes] | None = None) -> None:
+        """Writes what Claude waits for, and has the rest stored. `lines` are those that are not written yet."""
         if not wanted:
             return
         if any(isinstance(each, commands.Alarm) for each in wanted):
             await self._check_held()
             self._kill()
-        await self._writing.write([each.line for each in wanted if isinstance(each, commands.Write)])
-        self._prepare()
-        self._have_stored(wanted, [self._considered(each) for each in wanted if isinstance(each, commands.Raise)])
+        await self._writing.write(_lines(wanted) if lines is None else lines)
+        self._have_stored(wanted)
 
-    def _have_stored(self, wanted: Sequence[Command], raised: Sequence[Ask]) -> None:
+    def _have_stored(self, wanted: Sequence[Command]) -> None:
         """Has this stored after everything before it, together with the machine's memory as it is now."""
-        if self._failure is not None:
-            raise self._failure  # what comes after must not be stored without it
+        self._prepare()
+        raised = [self._considered(each) for each in wanted if isinstance(each, commands.Raise)]
         before = self.session.phase
         changes = self._changes(wanted, raised)
         rests = before != "idle" and self.session.phase == "idle"
-        self._backlog.add(Decision(wanted, changes, self._advance(), rests))
-        if self._storing is None:
-            self._storing = asyncio.create_task(self._store_backlog())
-
-    async def _store_backlog(self) -> None:
-        try:
-            while decision := self._backlog.take():
-                applied = await self._keeper.keep([*decision.changes, decision.advance])
-                await self._check_withdrawn(decision.commands, applied)
-                self._follow_up(decision)
-        except Exception as error:  # handed to the session's own task, which ends with it
-            self._failure = error
-            self._queue.put_nowait(_StoreFailed(error))
-        finally:
-            self._storing = None
-
-    async def _all_stored(self) -> None:
-        """Returns when everything that was decided is stored; raises what keeps it from that."""
-        while self._storing is not None:
-            await asyncio.wait([self._storing])
-        if self._failure is not None:
-            raise self._failure
-
-    async def _stop_storing(self) -> None:
-        """What isn't stored is read from the journal again by the next runner."""
-        if self._storing is not None:
-            self._storing.cancel()
-            await asyncio.wait([self._storing])
+        self._storing.add(Decision(wanted, changes, self._advance(), rests))
 
     async def _check_held(self) -> None:
         """Raises StoreFenced if another hub has taken this session over.
@@ -426,15 +459,16 @@ class Runner:
         offset, memory = self._machine.wire.offset, self._machine.memory.dump()
         return Advance(Checkpoint(self.session.id, self.session.run, offset, memory))
 
-    def _follow_up(self, stored: Decision) -> None:
+    async def _stored(self, stored: Decision, applied: Applied) -> None:
+        await self._check_withdrawn(stored.commands, applied)
         self._claude.taken_in(stored.advance.checkpoint.offset)
         for command in stored.commands:
-            self._follow_command(command)
+            self._follow_up(command)
         if stored.rests and self.session.phase == "idle":
             self._rested(self.session.id)
         self._show_previews()
 
-    def _follow_command(self, command: Command) -> None:
+    def _follow_up(self, command: Command) -> None:
         match command:
             case commands.WakeMe(timer, None):
                 self._forget(timer)
@@ -497,3 +531,7 @@ class Runner:
         if self.has_ended:
             return WishRefused(t("sessions.refused.between"))
         return WishRefused(t("sessions.refused.closing"))
+
+
+def _lines(wanted: Sequence[Command]) -> list[bytes]:
+    return [each.line for each in wanted if isinstance(each, commands.Write)]

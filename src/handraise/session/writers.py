@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from handraise.claude.claude import Claude
 from handraise.claude.fifo import ChildGone, HalfLine
+from handraise.session.backlog import Backlog, Decision
 from handraise.session.machine import WishRefused
 from handraise.store.changes import Applied, Change
 from handraise.store.interface import Store, StoreAway, StoreClosed, StoreConflict, StoreError, StoreFenced
@@ -82,6 +83,66 @@ class DurableWriter:
             done.set_exception(NotStored(why))
 
 
+class DecisionWriter:
+    """Stores decisions in their order, in the background: what gathers during a commit is in the next one."""
+
+    def __init__(
+        self,
+        writer: DurableWriter,
+        stored: Callable[[Decision, Applied], Awaitable[None]],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        """`stored` is awaited after each commit. `failed` is called once, and then nothing more is stored."""
+        self._writer = writer
+        self._stored = stored
+        self._failed = failed
+        self._backlog = Backlog()
+        self._storing: asyncio.Task[None] | None = None
+        self._failure: Exception | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything is stored."""
+        return self._storing is None
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether Claude has to wait until more is stored."""
+        return self._backlog.is_full or self._writer.is_held_up
+
+    def add(self, decision: Decision) -> None:
+        """Returns immediately; raises the failure of an earlier one: nothing is stored without it."""
+        if self._failure is not None:
+            raise self._failure
+        self._backlog.add(decision)
+        if self._storing is None:
+            self._storing = asyncio.create_task(self._store())
+
+    async def all_stored(self) -> None:
+        """Returns when everything is stored; raises what keeps it from that."""
+        while self._storing is not None:
+            await asyncio.wait([self._storing])
+        if self._failure is not None:
+            raise self._failure
+
+    async def stop(self) -> None:
+        """What isn't stored is read from the journal again by the next runner."""
+        if self._storing is not None:
+            self._storing.cancel()
+            await asyncio.wait([self._storing])
+
+    async def _store(self) -> None:
+        try:
+            while decision := self._backlog.take():
+                applied = await self._writer.keep([*decision.changes, decision.advance])
+                await self._stored(decision, applied)
+        except Exception as error:  # reported to the session, which ends with it
+            self._failure = error
+            self._failed(error)
+        finally:
+            self._storing = None
+
+
 class StdinWriter:
     """Waits while Claude doesn't read: an unwritten line must not count as sent. A stop gives up."""
 
@@ -108,6 +169,17 @@ class StdinWriter:
                 log.warning("process %d: %s", self._pid, error)
                 self._broken()
                 return
+
+    def write_now(self, lines: Sequence[bytes]) -> Sequence[bytes]:
+        """Writes what needs no waiting, and returns the rest."""
+        for number, line in enumerate(lines):
+            try:
+                if not self._claude.write_now(line):
+                    return lines[number:]
+            except ChildGone:
+                log.info("process %d: Claude is gone before a line was written", self._pid)
+                return ()
+        return ()
 
     def hurry(self) -> None:
         """Claude is being stopped: don't wait for a line that it doesn't read immediately."""
