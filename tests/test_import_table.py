@@ -64,6 +64,7 @@ PURE_STATIONS = {"model", "wire", "policy", "present"}
 IMPURE = {
     "session": {
         "runner",
+        "news",
         "starting",
         "supervisor",
         "pool",

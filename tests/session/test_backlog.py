@@ -28,12 +28,12 @@ def test_several_are_one_in_their_order_with_the_last_memory() -> None:
     for number in (1, 2, 3):
         backlog.add(decision(number, rests=number == 2))
 
-    taken = backlog.take()
-    assert taken is not None
-    assert [change for number in (1, 2, 3) for change in decision(number).changes] == taken.changes
-    assert [command for number in (1, 2, 3) for command in decision(number).commands] == taken.commands
-    assert taken.advance == decision(3).advance
-    assert taken.rests
+    batch = backlog.take()
+    assert batch is not None
+    assert [change for number in (1, 2, 3) for change in decision(number).changes] == batch.changes
+    assert [command for number in (1, 2, 3) for command in decision(number).commands] == batch.commands
+    assert batch.advance == decision(3).advance
+    assert batch.rests
     assert backlog.take() is None
 
 

@@ -10,14 +10,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.claude.claude import Claude
 from handraise.claude.journal import JournalLost
 from handraise.claude.process import Identity
 from handraise.feed import Feed
-from handraise.inbox.considering import Preparation, Surroundings
+from handraise.inbox.considering import Surroundings
 from handraise.inbox.inbox import Inbox
 from handraise.model.actors import TheHub
 from handraise.model.asks import Ask, Expired
@@ -27,6 +26,8 @@ from handraise.session import abilities, commands, denials, reconciling, records
 from handraise.session.backlog import Decision
 from handraise.session.commands import Command, Fact, Wish
 from handraise.session.machine import SessionMachine, WishRefused
+from handraise.session.news import Behind, Failed, Grown, News, PreviewsDue, SayQueued, Unwritten, Wished
+from handraise.session.preparing import Preparations
 from handraise.session.previews import Previews
 from handraise.session.writers import DecisionWriter, DurableWriter, StdinWriter
 from handraise.store.changes import Advance, Applied, Change, PublishItems
@@ -40,51 +41,10 @@ _AHEAD = 32
 _WITHDRAWN = b'{"type":"said.withdrawn"'
 _SHORT = 32 * 1024
 """A longer piece of the journal is handled together with what comes after it."""
-_PREPARED = 16
-"""How many calls stay prepared; most of them are never asked about."""
 _PROOF = 3.0
 """Seconds for the database to say whether this hub still has its machine, before an alarm counts."""
 
 log = logging.getLogger("handraise.session")
-
-
-class _WishNews(Struct, frozen=True):
-    wish: Wish
-    done: asyncio.Future[None]
-
-
-class _SayQueued(Struct, frozen=True):
-    """A message is queued in the store."""
-
-
-class _Grown(Struct, frozen=True):
-    """Claude wrote more: it is queued in `_chunks`."""
-
-
-class _ShowPreviews(Struct, frozen=True):
-    """Partial text is pending."""
-
-
-class _Behind(Struct, frozen=True):
-    """These frames follow from decisions that have to be read from the store first."""
-
-    received: Sequence[Frame]
-
-
-class _Unwritten(Struct, frozen=True):
-    """Claude has to read other lines before these."""
-
-    wanted: Sequence[Command]
-    lines: Sequence[bytes]
-
-
-class _Failed(Struct, frozen=True):
-    """The session can't continue here: what was decided can't be stored, for example."""
-
-    why: Exception
-
-
-News = _Grown | _Behind | _Unwritten | Fact | _WishNews | _SayQueued | _ShowPreviews | _Failed | commands.AnswerAgain
 
 
 class Runner:
@@ -120,13 +80,12 @@ class Runner:
         self._timers: dict[object, asyncio.TimerHandle] = {}
         self._previews = Previews(session.id)
         self._spoken: set[str] = set()
-        self._checked: list[commands.Consult] = []
-        self._prepared: dict[str, Preparation] = {}
+        self._preparations = Preparations(inbox, self._around)
         self._reread: set[str] = set()
         """Asks whose decision was read from the store; its news may still be queued."""
         self._writing = StdinWriter(claude, self._end_half_line)
         self._keeper = DurableWriter(session.id, store, self._end_unkept)
-        self._storing = DecisionWriter(self._keeper, self._stored, lambda why: self._queue.put_nowait(_Failed(why)))
+        self._storing = DecisionWriter(self._keeper, self._stored, lambda why: self._queue.put_nowait(Failed(why)))
         self._is_waiting = False
         """Everything is done, and news is awaited."""
         self.ending: asyncio.Task[None] | None = None
@@ -189,12 +148,12 @@ class Runner:
         if isinstance(wish, commands.Stop):
             self._writing.hurry()
             self._keeper.stop(done)
-        self._queue.put_nowait(_WishNews(wish, done))
+        self._queue.put_nowait(Wished(wish, done))
         await done
 
     def listen(self) -> None:
         """A message is queued in the store."""
-        self._queue.put_nowait(_SayQueued())
+        self._queue.put_nowait(SayQueued())
 
     async def _read(self) -> None:
         fault = ""
@@ -205,7 +164,7 @@ class Runner:
                     continue
                 await self._room.acquire()
                 if not self._chunks:
-                    self._queue.put_nowait(_Grown())
+                    self._queue.put_nowait(Grown())
                 self._chunks.append(chunk)
         except JournalLost as error:
             # A Claude that nobody follows would work unsupervised.
@@ -223,7 +182,7 @@ class Runner:
         if self._is_free and not late and ask.id not in self._reread:
             self._do_now(lambda: self._observe([commands.AskWasSettled(ask)]))
         else:
-            self._queue.put_nowait(_SayQueued() if late else commands.AskWasSettled(ask))
+            self._queue.put_nowait(SayQueued() if late else commands.AskWasSettled(ask))
 
     @property
     def _is_free(self) -> bool:
@@ -233,7 +192,7 @@ class Runner:
     def _hear_now(self, chunk: bytes) -> None:
         received = self._machine.wire.receive_frames(chunk)
         if self._machine.is_behind(received):
-            self._queue.put_nowait(_Behind(received))
+            self._queue.put_nowait(Behind(received))
             return
         self._do_now(lambda: self._observe(self._facts_in(received)))
         if self._storing.is_idle:
@@ -244,15 +203,15 @@ class Runner:
         try:
             wanted = decide()
             if any(isinstance(each, commands.Alarm) for each in wanted):
-                self._queue.put_nowait(_Unwritten(wanted, _lines(wanted)))
+                self._queue.put_nowait(Unwritten(wanted, _lines(wanted)))
                 return
             unwritten = self._writing.write_now(_lines(wanted))
             if unwritten:
-                self._queue.put_nowait(_Unwritten(wanted, unwritten))
+                self._queue.put_nowait(Unwritten(wanted, unwritten))
             elif wanted:
                 self._have_stored(wanted)
         except Exception as error:  # whoever brought the news has nothing to do with it
-            self._queue.put_nowait(_Failed(error))
+            self._queue.put_nowait(Failed(error))
 
     async def _next(self) -> News:
         self._is_waiting = True
@@ -265,21 +224,21 @@ class Runner:
         if self._storing.is_behind:
             await self._storing.all_stored()
         match news:
-            case _Grown():
+            case Grown():
                 await self._hear()
-            case _Behind(received):
+            case Behind(received):
                 await self._perform([*self._observe(await self._decisions()), *self._observe(self._facts_in(received))])
-            case _Unwritten(wanted, lines):
+            case Unwritten(wanted, lines):
                 await self._perform(wanted, lines)
-            case _WishNews(wish, done):
+            case Wished(wish, done):
                 await self._grant(wish, done)
-            case _SayQueued():
+            case SayQueued():
                 await self._speak()
-            case _ShowPreviews():
+            case PreviewsDue():
                 self._show_previews()
             case commands.AnswerAgain():
                 await self._answer_again()
-            case _Failed(why):
+            case Failed(why):
                 raise why
             case commands.AskWasSettled(ask) if ask.id in self._reread:
                 self._reread.remove(ask.id)  # written already
@@ -375,7 +334,7 @@ class Runner:
                     # From memory, and answered before anything is stored: Claude waits at every call.
                     objection = self._inbox.objects(command.ask, self._around(command.mode))
                     wanted += self._machine.observe(commands.RulesConsulted(command.ask, objection), now)
-                    self._checked.append(command)
+                    self._preparations.add(command)
                 else:
                     wanted.append(command)
         return wanted
@@ -427,19 +386,11 @@ class Runner:
             await self._keeper.keep([PublishItems(self.session.id, self._clock(), notice)])
 
     def _prepare(self) -> None:
-        """Claude has our answers to its checks. If it asks about one of these calls, that is next."""
-        checked, self._checked = self._checked, []
-        for check in checked:
-            use = check.ask.origin.tool_use or ""
-            prepared = self._inbox.prepare(check.ask, self._around(check.mode))
-            if prepared is not None:
-                self._machine.observe(commands.DangersFound(use, prepared.dangers), self._clock())
-                self._prepared[use] = prepared
-        while len(self._prepared) > _PREPARED:
-            del self._prepared[next(iter(self._prepared))]
+        for found in self._preparations.make():
+            self._machine.observe(found, self._clock())
 
     def _considered(self, raised: commands.Raise) -> Ask:
-        prepared = self._prepared.pop(raised.ask.origin.tool_use or "", None)
+        prepared = self._preparations.take(raised.ask.origin.tool_use)
         ask = self._inbox.consider(raised.ask, self._around(raised.mode), prepared)
         return denials.settled_by(ask, raised.approval, self._clock())
 
@@ -517,12 +468,12 @@ class Runner:
             self._feed.preview(preview)
         wait = self._previews.wait(now)
         if wait is not None:
-            self._later("previews", wait, _ShowPreviews())
+            self._later("previews", wait, PreviewsDue())
 
     def _refuse_the_rest(self) -> None:
         while not self._queue.empty():
             news = self._queue.get_nowait()
-            if isinstance(news, _WishNews) and not news.done.done():
+            if isinstance(news, Wished) and not news.done.done():
                 news.done.set_exception(self._too_late())
 
     def _too_late(self) -> WishRefused:
