@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Literal, Self
@@ -23,6 +23,10 @@ _BLOCKS = (b'{"type":"text"', b'{"type":"thinking"')
 
 # history: items are read from the store; live ones are skipped. joining: live ones queue while the rest is read.
 _Stage = Literal["history", "joining", "live", "cut off"]
+
+News = Sequence[Item] | Preview
+Taker = Callable[[News], bool]
+"""Gets news before anyone is woken for it; returns whether it took it. It never waits."""
 
 
 class FeedError(Exception):
@@ -53,6 +57,9 @@ class FeedFollower:
 
     It reads history from the store until little is left, then queues live items, and only then reads the rest: nothing
     is lost in between, and duplicates are dropped by cursor.
+
+    A `taker` gets live news directly, while the iterator waits for some and nothing is queued. What it doesn't take is
+    queued, and so is all that follows, until the iterator has delivered that: the order stays the same.
     """
 
     def __init__(self, store: Store, session: str | None, room: int) -> None:
@@ -63,8 +70,10 @@ class FeedFollower:
         """The sessions on other machines whose previews it shows."""
         self._store = store
         self._room = room
-        self._waiting: deque[Sequence[Item] | Preview] = deque()
+        self.taker: Taker | None = None
+        self._waiting: deque[News] = deque()
         self._items_waiting = 0
+        self._is_idle = False
         self._something = asyncio.Event()
         self._stage: _Stage = "history"
         self._closed = False
@@ -72,7 +81,7 @@ class FeedFollower:
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> Sequence[Item] | Preview:
+    async def __anext__(self) -> News:
         # Cancelling the caller loses nothing: the cursor moves after the last await.
         while True:
             news = await self._next()
@@ -90,7 +99,7 @@ class FeedFollower:
 
     def offer(self, items: Sequence[Item]) -> None:
         """Queues items that were just committed."""
-        if self._stage in ("history", "cut off"):
+        if self._stage in ("history", "cut off") or self._take(items):
             return
         if self._items_waiting and self._items_waiting + len(items) > self._room:
             self._stage = "cut off"
@@ -102,7 +111,7 @@ class FeedFollower:
 
     def offer_preview(self, preview: Preview) -> None:
         """Skipped if too much is queued already."""
-        if self._stage == "live" and len(self._waiting) < PREVIEW_ROOM:
+        if self._stage == "live" and len(self._waiting) < PREVIEW_ROOM and not self._take(preview):
             self._waiting.append(preview)
             self._something.set()
 
@@ -111,7 +120,12 @@ class FeedFollower:
         self._closed = True
         self._something.set()
 
-    async def _next(self) -> Sequence[Item] | Preview:
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything was delivered: the iterator waits for news, and nothing is queued."""
+        return self._is_idle and not self._waiting
+
+    async def _next(self) -> News:
         """The next step, which may return nothing."""
         if self._stage == "cut off":
             raise FellBehind(self.cursor)
@@ -122,8 +136,24 @@ class FeedFollower:
         if self._closed:
             raise StopAsyncIteration
         self._something.clear()
-        await self._something.wait()
+        self._is_idle = True
+        try:
+            await self._something.wait()
+        finally:
+            self._is_idle = False
         return ()
+
+    def _take(self, news: News) -> bool:
+        """Whether the taker took it. Items that were in the history already count as taken."""
+        if self.taker is None or not self.is_idle:
+            return False
+        if isinstance(news, Preview):
+            return self.taker(news)
+        unseen = self._unseen(news)
+        if unseen and not self.taker(unseen):
+            return False
+        self._move_to(unseen)
+        return True
 
     async def _read_history(self) -> Sequence[Item]:
         began = self._stage
@@ -140,17 +170,24 @@ class FeedFollower:
         if not pruned <= self.cursor <= newest:
             raise CursorGone(self.cursor, pruned, newest)
 
-    def _take_waiting(self) -> Sequence[Item] | Preview:
+    def _take_waiting(self) -> News:
         """Returns nothing if all of it was in the history."""
         news = self._waiting.popleft()
         if isinstance(news, Preview):
             return news
         self._items_waiting -= len(news)
-        if news[0].cursor <= self.cursor:
-            news = [item for item in news if item.cursor > self.cursor]
-        if news:
-            self.cursor = news[-1].cursor
-        return news
+        unseen = self._unseen(news)
+        self._move_to(unseen)
+        return unseen
+
+    def _unseen(self, items: Sequence[Item]) -> Sequence[Item]:
+        if items[0].cursor > self.cursor:
+            return items
+        return [item for item in items if item.cursor > self.cursor]
+
+    def _move_to(self, items: Sequence[Item]) -> None:
+        if items:
+            self.cursor = items[-1].cursor
 
 
 class Feed:
@@ -224,7 +261,7 @@ class Feed:
         )
 
     def _show(self, preview: Preview) -> None:
-        for follower in self._followers:
+        for follower in tuple(self._followers):
             if follower.session in (None, preview.session):
                 follower.offer_preview(preview)
 
@@ -253,7 +290,7 @@ class Feed:
             by_session.setdefault(item.session, []).append(item)
         for session in self._wanted:
             self._remember(session, by_session.get(session, ()))
-        for follower in self._followers:
+        for follower in tuple(self._followers):
             news = items if follower.session is None else by_session.get(follower.session)
             if news:
                 follower.offer(news)

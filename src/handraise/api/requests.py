@@ -15,7 +15,7 @@ from starlette.responses import Response
 from handraise.api.cards import AskCards
 from handraise.api.schemas import FailedSchema, Moment, Problem
 from handraise.auth import Auth, Principal
-from handraise.desk.interface import Desk
+from handraise.hub.desk import LocalDesk
 from handraise.model.tokens import Role
 from handraise.texts import t
 
@@ -68,7 +68,7 @@ class ApiRequest(Struct, frozen=True):
 
     http: Request
     principal: Principal
-    desk: Desk
+    desk: LocalDesk
     auth: Auth
     content: bytes
     cards: AskCards

@@ -558,6 +558,15 @@ class LocalFollower:
     def __aiter__(self) -> "LocalFollower":
         return self
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything was delivered."""
+        return self._follower.is_idle
+
+    def hand_to(self, taker: feeds.Taker) -> None:
+        """Live news goes there first, before anyone is woken for it (see `FeedFollower`)."""
+        self._follower.taker = taker
+
     async def __anext__(self) -> Sequence[Item] | Preview:
         with desk_errors():
             return await anext(self._follower)
