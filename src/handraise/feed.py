@@ -19,6 +19,7 @@ PREVIEW_ROOM = 50
 _REMEMBERED = 20
 # The type comes first in an item, so that other items needn't be decoded.
 _BLOCKS = (b'{"type":"text"', b'{"type":"thinking"')
+_SETTLED = b'{"type":"ask.settled"'
 
 
 # history: items are read from the store; live ones are skipped. joining: live ones queue while the rest is read.
@@ -203,10 +204,12 @@ class Feed:
         self._wanted: frozenset[str] = frozenset()
         self._complete: dict[str, deque[Text | Thinking]] = {}
         """The last blocks of the wanted sessions."""
+        self._deferred: list[News] = []
+        """What is spread as soon as those that wait for an answer had their turn."""
         self._open = False
 
     async def __aenter__(self) -> Self:
-        self._store.listen(self._spread)
+        self._store.listen(self._hear)
         self._store.listen_to_previews(self._show_from_elsewhere)
         self._open = True
         return self
@@ -215,6 +218,7 @@ class Feed:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._open = False
+        self._spread_deferred()
         for follower in self._followers:
             follower.close()
 
@@ -261,6 +265,12 @@ class Feed:
         )
 
     def _show(self, preview: Preview) -> None:
+        if self._deferred:
+            self._deferred.append(preview)
+        else:
+            self._spread_preview(preview)
+
+    def _spread_preview(self, preview: Preview) -> None:
         for follower in tuple(self._followers):
             if follower.session in (None, preview.session):
                 follower.offer_preview(preview)
@@ -283,6 +293,27 @@ class Feed:
     def _remember(self, session: str, items: Sequence[Item]) -> None:
         blocks = [item.read() for item in items if item.content.startswith(_BLOCKS)]
         self._complete[session].extend([block for block in blocks if isinstance(block, Text | Thinking)])
+
+    def _hear(self, items: Sequence[Item]) -> None:
+        """Spreads what was committed. An asker that just got its answer goes first, however many followers there are.
+
+        It was woken before this, and has its turn before a callback that is scheduled here. Callers of `apply` have
+        theirs later.
+        """
+        if not self._deferred:
+            if not any(item.content.startswith(_SETTLED) for item in items):
+                self._spread(items)
+                return
+            asyncio.get_running_loop().call_soon(self._spread_deferred)
+        self._deferred.append(items)
+
+    def _spread_deferred(self) -> None:
+        deferred, self._deferred = self._deferred, []
+        for news in deferred:
+            if isinstance(news, Preview):
+                self._spread_preview(news)
+            else:
+                self._spread(news)
 
     def _spread(self, items: Sequence[Item]) -> None:
         by_session: dict[str | None, list[Item]] = {}

@@ -286,6 +286,11 @@ class LocalDesk:
         with desk_errors():
             return await self._inbox.answer(ask, answer, self.person, self.source, digest)
 
+    async def answer_to(self, ask: Ask, answer: Answer, digest: str | None = None) -> AcceptedAnswer:
+        """See `answer`, for an ask that was just read."""
+        with desk_errors():
+            return await self._inbox.answer_to(ask, answer, self.person, self.source, digest)
+
     async def items(
         self, session: str | None = None, *, after: int | None = None, before: int | None = None, limit: int = 500
     ) -> list[Item]:
