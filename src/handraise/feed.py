@@ -72,10 +72,11 @@ class FeedFollower:
         self._store = store
         self._room = room
         self.taker: Taker | None = None
-        self._waiting: deque[News] = deque()
+        # A list, since there may be thousands of followers with nothing queued: an empty deque takes 760 bytes.
+        self._waiting: list[News] = []
         self._items_waiting = 0
-        self._is_idle = False
-        self._something = asyncio.Event()
+        self._wakes: asyncio.Future[None] | None = None
+        """Done when there is something; None while the iterator isn't waiting."""
         self._stage: _Stage = "history"
         self._closed = False
 
@@ -108,23 +109,23 @@ class FeedFollower:
         else:
             self._waiting.append(items)
             self._items_waiting += len(items)
-        self._something.set()
+        self._wake()
 
     def offer_preview(self, preview: Preview) -> None:
         """Skipped if too much is queued already."""
         if self._stage == "live" and len(self._waiting) < PREVIEW_ROOM and not self._take(preview):
             self._waiting.append(preview)
-            self._something.set()
+            self._wake()
 
     def close(self) -> None:
         """Queued items are still delivered; history isn't read to its end."""
         self._closed = True
-        self._something.set()
+        self._wake()
 
     @property
     def is_idle(self) -> bool:
         """Whether everything was delivered: the iterator waits for news, and nothing is queued."""
-        return self._is_idle and not self._waiting
+        return self._wakes is not None and not self._waiting
 
     async def _next(self) -> News:
         """The next step, which may return nothing."""
@@ -136,13 +137,16 @@ class FeedFollower:
             return self._take_waiting()
         if self._closed:
             raise StopAsyncIteration
-        self._something.clear()
-        self._is_idle = True
+        self._wakes = asyncio.get_running_loop().create_future()
         try:
-            await self._something.wait()
+            await self._wakes
         finally:
-            self._is_idle = False
+            self._wakes = None
         return ()
+
+    def _wake(self) -> None:
+        if self._wakes is not None and not self._wakes.done():
+            self._wakes.set_result(None)
 
     def _take(self, news: News) -> bool:
         """Whether the taker took it. Items that were in the history already count as taken."""
@@ -173,7 +177,7 @@ class FeedFollower:
 
     def _take_waiting(self) -> News:
         """Returns nothing if all of it was in the history."""
-        news = self._waiting.popleft()
+        news = self._waiting.pop(0)
         if isinstance(news, Preview):
             return news
         self._items_waiting -= len(news)

@@ -156,13 +156,19 @@ class _Server(uvicorn.Server):
 class _Connection(HttpToolsProtocol):
     """Limits what a client may send ahead, and adds the process at the other end of a Unix socket to each request."""
 
-    _peer: Peer | None = None
-    _head = 0
-    _waits: asyncio.TimerHandle | None = None
-    _unread = 0
-    _reads: asyncio.TimerHandle | None = None
-    _answering: RequestResponseCycle | None = None
-    _writer: chunks.ChunkWriter | None = None
+    # There may be thousands. With more than 30 attributes, each would have its own dictionary for them.
+    __slots__ = (
+        "_answering",
+        "_head",
+        "_is_agent",
+        "_known",
+        "_peer",
+        "_reads",
+        "_room",
+        "_unread",
+        "_waits",
+        "_writer",
+    )
 
     def __init__(self, *arguments: Any, room: ConnectionLimit, is_agent: Callable[[int], bool], **named: Any) -> None:  # noqa: ANN401
         super().__init__(*arguments, **named)
@@ -170,6 +176,13 @@ class _Connection(HttpToolsProtocol):
         self._is_agent = is_agent
         self._known: dict[str, Any] = {}
         """What we found out about the other end of this connection."""
+        self._peer: Peer | None = None
+        self._head = 0
+        self._waits: asyncio.TimerHandle | None = None
+        self._unread = 0
+        self._reads: asyncio.TimerHandle | None = None
+        self._answering: RequestResponseCycle | None = None
+        self._writer: chunks.ChunkWriter | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)

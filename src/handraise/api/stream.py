@@ -17,7 +17,7 @@ from handraise.api.chunks import ChunkWriter, chunk_of, writer_of
 from handraise.api.long_requests import cut_off, end
 from handraise.api.requests import TEXTS, ApiRequest, BadRequest, Parameter, Route
 from handraise.auth import Principal
-from handraise.desk.interface import CutOff, DeskError, LostPlace
+from handraise.desk.interface import CutOff, Desk, DeskError, LostPlace
 from handraise.feed import News
 from handraise.hub.desk import LocalFollower
 from handraise.model.items import Item, Preview
@@ -97,13 +97,13 @@ class Streams:
         for stream in self._open:
             stream.end()
 
-    async def encode(self, news: News, view: View, request: ApiRequest) -> bytes:
+    async def encode(self, news: News, view: View, cards: AskCards, desk: Desk) -> bytes:
         """As events; each item's are encoded once and shared by all streams."""
         if isinstance(news, Preview):
             return _preview_event(news)
-        known, cards, desk = self._encoded, request.cards, request.desk
         events = [
-            known.get((item.cursor, view.cut)) or self._keep(item, view.cut, await cards.item(item, desk, cut=view.cut))
+            self._encoded.get((item.cursor, view.cut))
+            or self._keep(item, view.cut, await cards.item(item, desk, cut=view.cut))
             for item in news
         ]
         return self._joined(events, news, view)
@@ -212,7 +212,11 @@ class EventStream(Response):
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
         self._streams = streams
-        self._request = request
+        # Not the whole request: a stream may last for days, and there may be thousands.
+        self._desk = request.desk
+        self._cards = request.cards
+        self._principal = request.principal
+        self._is_attended = bool(request.http.headers.get(ATTENDED)) and session is not None
         self._view = view
         self._after = after
         self._session = session
@@ -251,7 +255,7 @@ class EventStream(Response):
         """Writes what was just committed, if that is possible without waiting."""
         if self._writer is None:
             return False
-        chunk = self._streams.chunk(news, self._view, self._request.cards)
+        chunk = self._streams.chunk(news, self._view, self._cards)
         return chunk is not None and self._write(self._writer, chunk)
 
     def look(self, trouble: str, before: float) -> None:
@@ -273,8 +277,7 @@ class EventStream(Response):
         self._due = asyncio.get_running_loop().time() + self._streams.keep_alive
 
     def _attached(self) -> AbstractContextManager[None]:
-        is_attended = bool(self._request.http.headers.get(ATTENDED)) and self._session is not None
-        return self._streams.attached(self._request.principal, self._session or "") if is_attended else nullcontext()
+        return self._streams.attached(self._principal, self._session or "") if self._is_attended else nullcontext()
 
     async def _send_all(self, send: Send) -> None:
         try:
@@ -292,13 +295,13 @@ class EventStream(Response):
 
     async def _follow(self, send: Send) -> None:
         try:
-            async with self._request.desk.follow(self._after, self._session, self._watch) as follower:
+            async with self._desk.follow(self._after, self._session, self._watch) as follower:
                 await self._send(send, _PLACE % (self._after, self._after))
                 await self._send_trouble(send)
                 follower.hand_to(self.take)
                 self._follower = follower
                 async for news in follower:
-                    await self._send(send, await self._streams.encode(news, self._view, self._request))
+                    await self._send(send, await self._streams.encode(news, self._view, self._cards, self._desk))
                     await self._send_trouble(send)
         except LostPlace as lost:
             reset = msgspec.json.encode(schemas.Reset(oldest=lost.oldest, newest=lost.newest))
