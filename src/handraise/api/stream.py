@@ -75,6 +75,11 @@ class Streams:
         """How many there are."""
         return len(self._open)
 
+    @property
+    def idle(self) -> int:
+        """How many have sent everything that there is."""
+        return sum(stream.is_idle for stream in self._open)
+
     @contextmanager
     def holding(self, stream: "EventStream") -> Iterator[None]:
         """The stream is open while this is entered."""
@@ -251,6 +256,11 @@ class EventStream(Response):
         if self._stay is not None and self._stay.when() is None:
             self._stay.reschedule(asyncio.get_running_loop().time())
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether it has sent everything that there is: what comes next is written at once."""
+        return self._follower is not None and self._follower.is_idle
+
     def take(self, news: News) -> bool:
         """Writes what was just committed, if that is possible without waiting."""
         if self._writer is None:
@@ -260,7 +270,7 @@ class EventStream(Response):
 
     def look(self, trouble: str, before: float) -> None:
         """Tells the client about a problem, or that we are there, if it gets nothing else before this time."""
-        if self._writer is None or self._follower is None or not self._follower.is_idle:
+        if self._writer is None or not self.is_idle:
             return
         if trouble != self._trouble and self._write(self._writer, chunk_of(_trouble_event(trouble))):
             self._trouble = trouble
