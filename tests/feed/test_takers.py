@@ -12,7 +12,7 @@ from handraise.model.items import Item, Preview
 from handraise.store.memory.store import MemoryStore
 
 
-class Reader:
+class RoomyReader:
     """A follower's client: takes what it is handed while it has room, and reads the rest from the iterator."""
 
     def __init__(self, follower: FeedFollower, *, room: int = 1_000_000) -> None:
@@ -60,7 +60,7 @@ async def settled() -> None:
 
 async def test_live_news_is_taken_before_apply_returns(store: MemoryStore, feed: Feed) -> None:
     async with feed.follow(0) as follower, asyncio.TaskGroup() as tasks:
-        reader = Reader(follower)
+        reader = RoomyReader(follower)
         running = tasks.create_task(reader.run())
         await settled()
         await store.apply(texts(2))
@@ -72,7 +72,7 @@ async def test_live_news_is_taken_before_apply_returns(store: MemoryStore, feed:
 
 async def test_what_is_not_taken_is_queued_and_so_is_all_that_follows(store: MemoryStore, feed: Feed) -> None:
     async with feed.follow(0) as follower, asyncio.TaskGroup() as tasks:
-        reader = Reader(follower, room=1)
+        reader = RoomyReader(follower, room=1)
         running = tasks.create_task(reader.run())
         await settled()
         await store.apply(texts(1))
@@ -107,14 +107,14 @@ async def test_a_follower_that_joins_while_items_are_committed_gets_each_once(st
             readers.append(tasks.create_task(_read(feed, until=count + 200)))
         await writing
     for each in readers:
-        seen, taken = each.result()
+        seen, direct = each.result()
         assert seen == list(range(1, count + 201))
-        assert taken > 0
+        assert direct > 0
 
 
 async def _read(feed: Feed, until: int) -> tuple[list[int | str], int]:
     async with feed.follow(0) as follower:
-        reader = Reader(follower)
+        reader = RoomyReader(follower)
         running = asyncio.create_task(reader.run())
         while not reader.seen or reader.seen[-1] != until:
             await asyncio.sleep(0)
@@ -137,7 +137,7 @@ async def test_a_taker_without_room_falls_behind_like_any_follower(store: Memory
 
 async def test_nothing_is_taken_once_the_iterator_was_left(store: MemoryStore, feed: Feed) -> None:
     async with feed.follow(0) as follower:
-        reader = Reader(follower)
+        reader = RoomyReader(follower)
         running = asyncio.create_task(reader.run())
         await settled()
         running.cancel()
@@ -150,7 +150,7 @@ async def test_an_asker_has_its_turn_before_followers_hear_of_the_answer(feed: F
     """The store wakes askers, then calls the feed, then its callers. Later commits and previews stay behind."""
     order: list[str] = []
     async with feed.follow(0) as follower, asyncio.TaskGroup() as tasks:
-        running = tasks.create_task(Reader(follower).run())
+        running = tasks.create_task(RoomyReader(follower).run())
         await settled()
         follower.taker = lambda news: (
             order.append(news.text if isinstance(news, Preview) else f"{len(news)} items") is None

@@ -55,7 +55,7 @@ class _SessionBegun(Struct, frozen=True):
     directory: str
 
 
-class _SettledAsk(Struct, frozen=True):
+class _NamesAsk(Struct, frozen=True):
     """All that has to be read of a settlement to find its ask."""
 
     ask: str
@@ -66,7 +66,7 @@ class _NotInMemory(Exception):
 
 
 _SESSION_BEGUN = msgspec.json.Decoder(_SessionBegun)
-_SETTLED_ASK = msgspec.json.Decoder(_SettledAsk)
+_SETTLED_ASK = msgspec.json.Decoder(_NamesAsk)
 
 
 class AskCards:

@@ -18,8 +18,7 @@ from handraise.api.long_requests import cut_off, end
 from handraise.api.requests import TEXTS, ApiRequest, BadRequest, Parameter, Route
 from handraise.auth import Principal
 from handraise.desk.interface import CutOff, Desk, DeskError, LostPlace
-from handraise.feed import News
-from handraise.hub.desk import LocalFollower
+from handraise.hub.desk import LocalFollower, News
 from handraise.model.items import Item, Preview
 from handraise.model.tokens import may
 

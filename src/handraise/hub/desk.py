@@ -65,6 +65,8 @@ from handraise.texts import t
 
 _TITLE = 200
 
+News = feeds.News
+
 
 @contextmanager
 def desk_errors() -> Iterator[None]:
