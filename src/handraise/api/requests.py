@@ -211,11 +211,15 @@ async def _collect(request: Request, largest: int) -> bytes:
     pieces: list[bytes] = []
     size = 0
     stream = request.stream()
+    longest = max(SLOW, largest / _LEAST_SPEED)
     try:
-        async with asyncio.timeout(max(SLOW, largest / _LEAST_SPEED)):
+        async with asyncio.timeout(longest):
             while True:
-                async with asyncio.timeout(SLOW):
+                if longest == SLOW:  # then none of its pieces can take longer
                     piece = await anext(stream, None)
+                else:
+                    async with asyncio.timeout(SLOW):
+                        piece = await anext(stream, None)
                 if piece is None:
                     return b"".join(pieces)
                 size += len(piece)
