@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Literal, Self
@@ -19,10 +19,15 @@ PREVIEW_ROOM = 50
 _REMEMBERED = 20
 # The type comes first in an item, so that other items needn't be decoded.
 _BLOCKS = (b'{"type":"text"', b'{"type":"thinking"')
+_SETTLED = b'{"type":"ask.settled"'
 
 
 # history: items are read from the store; live ones are skipped. joining: live ones queue while the rest is read.
 _Stage = Literal["history", "joining", "live", "cut off"]
+
+News = Sequence[Item] | Preview
+Taker = Callable[[News], bool]
+"""Gets news before anyone is woken for it; returns whether it took it. It never waits."""
 
 
 class FeedError(Exception):
@@ -53,6 +58,9 @@ class FeedFollower:
 
     It reads history from the store until little is left, then queues live items, and only then reads the rest: nothing
     is lost in between, and duplicates are dropped by cursor.
+
+    A `taker` gets live news directly, while the iterator waits for some and nothing is queued. What it doesn't take is
+    queued, and so is all that follows, until the iterator has delivered that: the order stays the same.
     """
 
     def __init__(self, store: Store, session: str | None, room: int) -> None:
@@ -63,16 +71,19 @@ class FeedFollower:
         """The sessions on other machines whose previews it shows."""
         self._store = store
         self._room = room
-        self._waiting: deque[Sequence[Item] | Preview] = deque()
+        self.taker: Taker | None = None
+        # A list, since there may be thousands of followers with nothing queued: an empty deque takes 760 bytes.
+        self._waiting: list[News] = []
         self._items_waiting = 0
-        self._something = asyncio.Event()
+        self._wakes: asyncio.Future[None] | None = None
+        """Done when there is something; None while the iterator isn't waiting."""
         self._stage: _Stage = "history"
         self._closed = False
 
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> Sequence[Item] | Preview:
+    async def __anext__(self) -> News:
         # Cancelling the caller loses nothing: the cursor moves after the last await.
         while True:
             news = await self._next()
@@ -90,7 +101,7 @@ class FeedFollower:
 
     def offer(self, items: Sequence[Item]) -> None:
         """Queues items that were just committed."""
-        if self._stage in ("history", "cut off"):
+        if self._stage in ("history", "cut off") or self._take(items):
             return
         if self._items_waiting and self._items_waiting + len(items) > self._room:
             self._stage = "cut off"
@@ -98,20 +109,25 @@ class FeedFollower:
         else:
             self._waiting.append(items)
             self._items_waiting += len(items)
-        self._something.set()
+        self._wake()
 
     def offer_preview(self, preview: Preview) -> None:
         """Skipped if too much is queued already."""
-        if self._stage == "live" and len(self._waiting) < PREVIEW_ROOM:
+        if self._stage == "live" and len(self._waiting) < PREVIEW_ROOM and not self._take(preview):
             self._waiting.append(preview)
-            self._something.set()
+            self._wake()
 
     def close(self) -> None:
         """Queued items are still delivered; history isn't read to its end."""
         self._closed = True
-        self._something.set()
+        self._wake()
 
-    async def _next(self) -> Sequence[Item] | Preview:
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything was delivered: the iterator waits for news, and nothing is queued."""
+        return self._wakes is not None and not self._waiting
+
+    async def _next(self) -> News:
         """The next step, which may return nothing."""
         if self._stage == "cut off":
             raise FellBehind(self.cursor)
@@ -121,9 +137,28 @@ class FeedFollower:
             return self._take_waiting()
         if self._closed:
             raise StopAsyncIteration
-        self._something.clear()
-        await self._something.wait()
+        self._wakes = asyncio.get_running_loop().create_future()
+        try:
+            await self._wakes
+        finally:
+            self._wakes = None
         return ()
+
+    def _wake(self) -> None:
+        if self._wakes is not None and not self._wakes.done():
+            self._wakes.set_result(None)
+
+    def _take(self, news: News) -> bool:
+        """Whether the taker took it. Items that were in the history already count as taken."""
+        if self.taker is None or not self.is_idle:
+            return False
+        if isinstance(news, Preview):
+            return self.taker(news)
+        unseen = self._unseen(news)
+        if unseen and not self.taker(unseen):
+            return False
+        self._move_to(unseen)
+        return True
 
     async def _read_history(self) -> Sequence[Item]:
         began = self._stage
@@ -140,17 +175,24 @@ class FeedFollower:
         if not pruned <= self.cursor <= newest:
             raise CursorGone(self.cursor, pruned, newest)
 
-    def _take_waiting(self) -> Sequence[Item] | Preview:
+    def _take_waiting(self) -> News:
         """Returns nothing if all of it was in the history."""
-        news = self._waiting.popleft()
+        news = self._waiting.pop(0)
         if isinstance(news, Preview):
             return news
         self._items_waiting -= len(news)
-        if news[0].cursor <= self.cursor:
-            news = [item for item in news if item.cursor > self.cursor]
-        if news:
-            self.cursor = news[-1].cursor
-        return news
+        unseen = self._unseen(news)
+        self._move_to(unseen)
+        return unseen
+
+    def _unseen(self, items: Sequence[Item]) -> Sequence[Item]:
+        if items[0].cursor > self.cursor:
+            return items
+        return [item for item in items if item.cursor > self.cursor]
+
+    def _move_to(self, items: Sequence[Item]) -> None:
+        if items:
+            self.cursor = items[-1].cursor
 
 
 class Feed:
@@ -166,10 +208,12 @@ class Feed:
         self._wanted: frozenset[str] = frozenset()
         self._complete: dict[str, deque[Text | Thinking]] = {}
         """The last blocks of the wanted sessions."""
+        self._deferred: list[News] = []
+        """What is spread as soon as those that wait for an answer had their turn."""
         self._open = False
 
     async def __aenter__(self) -> Self:
-        self._store.listen(self._spread)
+        self._store.listen(self._hear)
         self._store.listen_to_previews(self._show_from_elsewhere)
         self._open = True
         return self
@@ -178,6 +222,7 @@ class Feed:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._open = False
+        self._spread_deferred()
         for follower in self._followers:
             follower.close()
 
@@ -224,7 +269,13 @@ class Feed:
         )
 
     def _show(self, preview: Preview) -> None:
-        for follower in self._followers:
+        if self._deferred:
+            self._deferred.append(preview)
+        else:
+            self._spread_preview(preview)
+
+    def _spread_preview(self, preview: Preview) -> None:
+        for follower in tuple(self._followers):
             if follower.session in (None, preview.session):
                 follower.offer_preview(preview)
 
@@ -247,13 +298,34 @@ class Feed:
         blocks = [item.read() for item in items if item.content.startswith(_BLOCKS)]
         self._complete[session].extend([block for block in blocks if isinstance(block, Text | Thinking)])
 
+    def _hear(self, items: Sequence[Item]) -> None:
+        """Spreads what was committed. An asker that just got its answer goes first, however many followers there are.
+
+        It was woken before this, and has its turn before a callback that is scheduled here. Callers of `apply` have
+        theirs later.
+        """
+        if not self._deferred:
+            if not any(item.content.startswith(_SETTLED) for item in items):
+                self._spread(items)
+                return
+            asyncio.get_running_loop().call_soon(self._spread_deferred)
+        self._deferred.append(items)
+
+    def _spread_deferred(self) -> None:
+        deferred, self._deferred = self._deferred, []
+        for news in deferred:
+            if isinstance(news, Preview):
+                self._spread_preview(news)
+            else:
+                self._spread(news)
+
     def _spread(self, items: Sequence[Item]) -> None:
         by_session: dict[str | None, list[Item]] = {}
         for item in items:
             by_session.setdefault(item.session, []).append(item)
         for session in self._wanted:
             self._remember(session, by_session.get(session, ()))
-        for follower in self._followers:
+        for follower in tuple(self._followers):
             news = items if follower.session is None else by_session.get(follower.session)
             if news:
                 follower.offer(news)

@@ -176,7 +176,7 @@ async def _desk(tmp_path: Path) -> AsyncIterator[tuple[Restart, RemoteDesk, Call
     async def restart(meanwhile: Callable[[], Awaitable[None]] | None = None) -> None:
         if meanwhile is not None:
             # Nobody can follow while the streams are closing.
-            hubs[-1].up.app.streams.closing.set()
+            hubs[-1].up.app.streams.close()
             await meanwhile()
         await contexts.pop().__aexit__(None, None, None)
         contexts.append(served(tmp_path))

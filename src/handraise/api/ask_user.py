@@ -104,8 +104,8 @@ class AskUserEndpoints:
 
     def as_event(self, item: Item) -> bytes:
         """The event that the specification's page waits for, for an open question of a run."""
-        if b'"ask.opened"' not in item.content[:40]:
-            return b""
+        if b'"ask.opened"' not in item.content[:40] or b'"asker":"agent"' not in item.content:
+            return b""  # most are a session's: they needn't be decoded
         ask = json.loads(item.content)["ask"]
         if ask["asker"] != "agent" or ask["tool"] != ASK_USER or not self._agent_calls.is_open(ask["id"]):
             return b""

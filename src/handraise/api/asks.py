@@ -227,7 +227,7 @@ async def give_answer(request: ApiRequest) -> Response:
     except Misfit as error:
         raise Unfit(str(error)) from error
     await _check_trust(request, read, ask.id)
-    settled = await request.desk.answer(ask.id, read, wanted.digest)
+    settled = await request.desk.answer_to(ask, read, wanted.digest)
     shown = await request.cards.ask(settled.ask, request.desk, cut=request.wants_excerpts())
     return answer({**shown, "late": True}, 202) if settled.late else answer(shown)
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -23,6 +24,8 @@ _OPENED = b'{"type":"ask.opened"'
 _SETTLED = b'{"type":"ask.settled"'
 """How the contents of items start that get something added; all others are sent as they are."""
 _CHANGED = b'{"type":"action.changed"'
+_BEGUN = b'{"type":"session.started"'
+"""How the start of a session starts: it says where the session works."""
 _MOST_KNOWN = 4096
 _MOST_DIFFS = 4
 """How many long diffs are kept split into lines, while people read them."""
@@ -46,10 +49,31 @@ _TOOL_USED = msgspec.json.Decoder(_ToolUsed)
 _CALL_MADE = msgspec.json.Decoder(_CallMade)
 
 
+class _SessionBegun(Struct, frozen=True):
+    """All that has to be read of a session's start."""
+
+    directory: str
+
+
+class _NamesAsk(Struct, frozen=True):
+    """All that has to be read of a settlement to find its ask."""
+
+    ask: str
+
+
+class _NotInMemory(Exception):
+    """Something has to be read from the store first."""
+
+
+_SESSION_BEGUN = msgspec.json.Decoder(_SessionBegun)
+_SETTLED_ASK = msgspec.json.Decoder(_NamesAsk)
+
+
 class AskCards:
-    """Adds cards to asks. Remembers where sessions work, which never changes."""
+    """Adds cards to asks. Remembers where sessions work, which never changes, and the asks of the last commit."""
 
     def __init__(self) -> None:
+        self._committed: dict[str, Ask] = {}
         self._directories: OrderedDict[str, str | None] = OrderedDict()
         self._diffs: OrderedDict[tuple[str, int], DiffLines] = OrderedDict()
 
@@ -84,8 +108,34 @@ class AskCards:
             self._diffs.popitem(last=False)
         return lines
 
+    def hear(self, asks: Sequence[Ask]) -> None:
+        """The asks of a commit, before its items: nothing has to be read for those."""
+        self._committed = {ask.id: ask for ask in asks}
+
     async def item(self, item: Item, desk: Desk, *, cut: bool = False) -> bytes:
         """An item as the API shows it: an ask has its card, a settlement its outcome, an action its tool's traits."""
+        shown = self.item_now(item, cut=cut)
+        if shown is not None:
+            return shown
+        try:
+            ask = await self._ask_of(item, desk)
+            await self._directory(ask, desk)
+        except (msgspec.ValidationError, KeyError, NotFound):
+            # An older hub stored it in another shape, or its ask was removed: send it as it is.
+            return item.as_json()
+        return self._shown(item, ask, cut=cut)
+
+    def item_now(self, item: Item, *, cut: bool = False) -> bytes | None:
+        """The same from memory; None if something has to be read from the store for it."""
+        try:
+            return self._shown(item, None, cut=cut)
+        except _NotInMemory:
+            return None
+
+    def _shown(self, item: Item, ask: Ask | None, *, cut: bool) -> bytes:
+        """Raises _NotInMemory, unless the item's ask is given and its directory known."""
+        if item.content.startswith(_BEGUN):
+            self._learn(item)
         if not item.content.startswith((_STARTED, _OPENED, _SETTLED, _CHANGED)):
             return item.as_json()
         try:
@@ -94,23 +144,33 @@ class AskCards:
                 # What it says about the size of a change is about all of it.
                 item = replace(item, content=_with_traits(item.content))
             if long:
-                item = replace(item, content=await self._cut(item, desk))
-            added = item.content if item.content.startswith(_STARTED) else await self._added(item, desk)
-        except (msgspec.ValidationError, KeyError, NotFound):
-            # An older hub stored it in another shape, or its ask was removed: send it as it is.
+                item = replace(item, content=self._cut(item))
+            added = item.content if item.content.startswith(_STARTED) else self._added(item, ask)
+        except (msgspec.ValidationError, KeyError):
+            # An older hub stored it in another shape: send it as it is.
             return item.as_json()
         return replace(item, content=added).as_json()
+
+    def _learn(self, item: Item) -> None:
+        if item.session is not None:
+            with suppress(msgspec.ValidationError):
+                self._remember(item.session, _SESSION_BEGUN.decode(item.content).directory)
+
+    async def _ask_of(self, item: Item, desk: Desk) -> Ask:
+        if item.content.startswith(_SETTLED):
+            return await desk.ask(_SETTLED_ASK.decode(item.content).ask)
+        return ask_from_json(msgspec.json.decode(item.content)["ask"])
 
     async def items(self, items: Sequence[Item], desk: Desk, *, cut: bool = False) -> list[bytes]:
         """A page of items."""
         return [await self.item(item, desk, cut=cut) for item in items]
 
-    async def _cut(self, item: Item, desk: Desk) -> bytes:
+    def _cut(self, item: Item) -> bytes:
         content = msgspec.json.decode(item.content)
         if not item.content.startswith(_OPENED):
             return msgspec.json.encode(cut_action(content) if "input" in content else content)
         ask = ask_from_json(content["ask"])
-        card = card_of(ask, await self._directory(ask, desk))
+        card = card_of(ask, self._known_directory(ask))
         return msgspec.json.encode({**content, "ask": self._excerpt(content["ask"], card)})
 
     def _excerpt(self, shown: dict[str, Any], card: Card) -> dict[str, Any]:
@@ -122,36 +182,46 @@ class AskCards:
                     self._keep(shown["id"], number, each.text)
         return cut
 
-    async def _added(self, item: Item, desk: Desk) -> bytes:
+    def _added(self, item: Item, ask: Ask | None) -> bytes:
         match item.read():
             case AskOpened(ask={"card": _}):
                 return item.content
             case AskOpened(ask=fields):
-                ask = ask_from_json(fields)
-                card = card_of(ask, await self._directory(ask, desk))
+                # As it was opened: by the end of the commit, someone may have answered.
+                opened = ask_from_json(fields)
+                card = card_of(opened, self._known_directory(opened))
                 # The ask is the last field of such contents: its card goes before both closing braces.
                 return b'%s,"card":%s}}' % (item.content[:-2], msgspec.json.encode(card))
             case AskSettled(ask=name, settlement=fields):
-                ask = await desk.ask(name)
+                ask = ask or self._committed.get(name)
+                if ask is None:
+                    raise _NotInMemory
                 settlement = read_settlement(ask.kind, msgspec.json.encode(fields))
-                outcome = of_settlement(ask, settlement, await self._directory(ask, desk))
+                outcome = of_settlement(ask, settlement, self._known_directory(ask))
                 return b'%s,"outcome":%s}' % (item.content[:-1], msgspec.json.encode(outcome))
             case _:
                 return item.content
 
+    def _known_directory(self, ask: Ask) -> str | None:
+        """See `_directory`; raises _NotInMemory."""
+        if ask.session is not None and ask.session not in self._directories:
+            raise _NotInMemory
+        return self._directories[ask.session] if ask.session is not None else None
+
     async def _directory(self, ask: Ask, desk: Desk) -> str | None:
         """Where the ask's session works; None for an external agent."""
-        if ask.session is None:
-            return None
-        if ask.session not in self._directories:
+        if ask.session is not None and ask.session not in self._directories:
             try:
                 found: str | None = (await desk.session(ask.session)).session.directory
             except NotFound:
                 found = None
-            self._directories[ask.session] = found
-            if len(self._directories) > _MOST_KNOWN:
-                self._directories.popitem(last=False)
-        return self._directories[ask.session]
+            self._remember(ask.session, found)
+        return self._known_directory(ask)
+
+    def _remember(self, session: str, directory: str | None) -> None:
+        self._directories[session] = directory
+        if len(self._directories) > _MOST_KNOWN:
+            self._directories.popitem(last=False)
 
 
 def _with_traits(content: bytes) -> bytes:

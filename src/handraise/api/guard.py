@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Callable, Collection
-from contextlib import ExitStack
 from urllib.parse import unquote
 
 from msgspec import MsgspecError, Struct, field
@@ -13,7 +12,7 @@ from starlette.responses import Response
 from handraise.api import origins, schemas
 from handraise.api.cards import AskCards
 from handraise.api.limits import Guesses
-from handraise.api.long_requests import LongRequest, LongRequests, while_allowed
+from handraise.api.long_requests import LongRequest, LongRequests, OpenRequest, while_allowed
 from handraise.api.origins import HEADER, address_of, client_of, spelled
 from handraise.api.requests import ApiRequest, BadRequest, Route, answer, failed, receive_body, squeeze, wrong_role
 from handraise.auth import Auth, Principal
@@ -142,14 +141,18 @@ class ApiGuard(Struct, frozen=True):
         return response
 
     async def _stay(self, route: Route, api_request: ApiRequest) -> Response:
-        with ExitStack() as held:
-            if api_request.principal is not _NOBODY:
-                held.enter_context(self.stays.hold(api_request.principal))
-            async with while_allowed(api_request.principal):
+        principal = api_request.principal
+        held = self.stays.hold(principal) if principal is not _NOBODY else OpenRequest()
+        try:
+            async with while_allowed(principal):
                 response = await route.endpoint(api_request)
-            return (
-                response if type(response) is Response else LongRequest(response, api_request.principal, held.pop_all())
-            )
+        except BaseException:
+            held.leave()
+            raise
+        if type(response) is not Response:
+            return LongRequest(response, principal, held)
+        held.leave()
+        return response
 
     async def _recognise(self, route: Route, request: Request) -> tuple[Principal, str, bool]:
         """Who is calling, from where, and whether only a cookie or a proxy says so."""

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, MutableMapping
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, MutableMapping
+from contextlib import asynccontextmanager, nullcontext, suppress
+from functools import partial
 from typing import Any
 
 from starlette.responses import Response
@@ -37,6 +38,25 @@ class AccessRevoked(BadRequest):
         super().__init__(t("error.unknown_token"), 401, "unknown_token")
 
 
+class OpenRequest:
+    """Counts as open until it is left."""
+
+    __slots__ = ("_leave",)
+
+    def __init__(self, leave: Callable[[], None] | None = None) -> None:
+        self._leave = leave
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
+
+    def leave(self) -> None:
+        if self._leave is not None:
+            self._leave()
+
+
 class LongRequests:
     """Counts open requests of everyone but this machine's owner."""
 
@@ -44,22 +64,20 @@ class LongRequests:
         self._most = most
         self._open: Counter[str] = Counter()
 
-    @contextmanager
-    def hold(self, principal: Principal) -> Iterator[None]:
-        """One more is open while this is entered; raises TooManyRequests."""
+    def hold(self, principal: Principal) -> OpenRequest:
+        """One more is open until it is left; raises TooManyRequests."""
         name = _name(principal)
         if name is None:
-            yield
-            return
+            return OpenRequest()
         if self._open[name] >= self._most:
             raise TooManyRequests(self._most)
         self._open[name] += 1
-        try:
-            yield
-        finally:
-            self._open[name] -= 1
-            if not self._open[name]:
-                del self._open[name]
+        return OpenRequest(partial(self._leave, name))
+
+    def _leave(self, name: str) -> None:
+        self._open[name] -= 1
+        if not self._open[name]:
+            del self._open[name]
 
 
 @asynccontextmanager
@@ -81,7 +99,7 @@ class LongRequest(Response):
     A stream of events can end anywhere. Any other response that is cut off must not look complete.
     """
 
-    def __init__(self, inside: Response, principal: Principal, held: AbstractContextManager[object]) -> None:
+    def __init__(self, inside: Response, principal: Principal, held: OpenRequest) -> None:
         super().__init__(status_code=inside.status_code)
         self.raw_headers = inside.raw_headers
         self._inside = inside
@@ -94,17 +112,18 @@ class LongRequest(Response):
             self._begun = self._begun or message
             await send(message)
 
-        with self._held:
-            try:
-                async with while_allowed(self._principal):
-                    await self._inside(scope, receive, send_noted)
-            except AccessRevoked as error:
-                if self._begun is None:
-                    await failed(error.status, error.code, str(error))(scope, receive, send)
-                elif is_event_stream(self._begun):
-                    await end(scope, send)
-                else:
-                    cut_off(scope)
+        try:
+            async with while_allowed(self._principal):
+                await self._inside(scope, receive, send_noted)
+        except AccessRevoked as error:
+            if self._begun is None:
+                await failed(error.status, error.code, str(error))(scope, receive, send)
+            elif is_event_stream(self._begun):
+                await end(scope, send)
+            else:
+                cut_off(scope)
+        finally:
+            self._held.leave()
 
 
 async def end(scope: Scope, send: Send) -> None:

@@ -1,6 +1,7 @@
 """Where a request comes from: its host, its origin and its address, proxies included. Pure."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
@@ -21,6 +22,8 @@ HEADERS: dict[str, str] = {
 """Sent with every response."""
 
 HEADER = "x-forwarded-for"
+_REMEMBERED = 1024
+"""How many addresses are kept parsed: a client sends many requests."""
 _ONE_CLIENT = 64
 """How many bits of an IPv6 address identify a client, which can choose the rest itself."""
 
@@ -89,11 +92,13 @@ def address_of(peer: str, forwarded: Sequence[str], trusted: Collection[str]) ->
     return nearest
 
 
+@lru_cache(_REMEMBERED)
 def spelled(address: str) -> str:
     """An IP address in canonical form; anything else unchanged."""
     return _plain(address) or address
 
 
+@lru_cache(_REMEMBERED)
 def client_of(address: str) -> str:
     """The same for all addresses that one client can have."""
     plain = _plain(address)

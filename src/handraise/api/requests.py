@@ -15,7 +15,7 @@ from starlette.responses import Response
 from handraise.api.cards import AskCards
 from handraise.api.schemas import FailedSchema, Moment, Problem
 from handraise.auth import Auth, Principal
-from handraise.desk.interface import Desk
+from handraise.hub.desk import LocalDesk
 from handraise.model.tokens import Role
 from handraise.texts import t
 
@@ -68,7 +68,7 @@ class ApiRequest(Struct, frozen=True):
 
     http: Request
     principal: Principal
-    desk: Desk
+    desk: LocalDesk
     auth: Auth
     content: bytes
     cards: AskCards
@@ -211,11 +211,15 @@ async def _collect(request: Request, largest: int) -> bytes:
     pieces: list[bytes] = []
     size = 0
     stream = request.stream()
+    longest = max(SLOW, largest / _LEAST_SPEED)
     try:
-        async with asyncio.timeout(max(SLOW, largest / _LEAST_SPEED)):
+        async with asyncio.timeout(longest):
             while True:
-                async with asyncio.timeout(SLOW):
+                if longest == SLOW:  # then none of its pieces can take longer
                     piece = await anext(stream, None)
+                else:
+                    async with asyncio.timeout(SLOW):
+                        piece = await anext(stream, None)
                 if piece is None:
                     return b"".join(pieces)
                 size += len(piece)

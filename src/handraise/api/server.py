@@ -16,9 +16,10 @@ from typing import Any, NamedTuple, cast
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from handraise.api import origins
+from handraise.api import chunks, origins
 from handraise.api.limits import ConnectionLimit
 from handraise.api.requests import failed
 
@@ -155,11 +156,19 @@ class _Server(uvicorn.Server):
 class _Connection(HttpToolsProtocol):
     """Limits what a client may send ahead, and adds the process at the other end of a Unix socket to each request."""
 
-    _peer: Peer | None = None
-    _head = 0
-    _waits: asyncio.TimerHandle | None = None
-    _unread = 0
-    _reads: asyncio.TimerHandle | None = None
+    # There may be thousands. With more than 30 attributes, each would have its own dictionary for them.
+    __slots__ = (
+        "_answering",
+        "_head",
+        "_is_agent",
+        "_known",
+        "_peer",
+        "_reads",
+        "_room",
+        "_unread",
+        "_waits",
+        "_writer",
+    )
 
     def __init__(self, *arguments: Any, room: ConnectionLimit, is_agent: Callable[[int], bool], **named: Any) -> None:  # noqa: ANN401
         super().__init__(*arguments, **named)
@@ -167,6 +176,13 @@ class _Connection(HttpToolsProtocol):
         self._is_agent = is_agent
         self._known: dict[str, Any] = {}
         """What we found out about the other end of this connection."""
+        self._peer: Peer | None = None
+        self._head = 0
+        self._waits: asyncio.TimerHandle | None = None
+        self._unread = 0
+        self._reads: asyncio.TimerHandle | None = None
+        self._answering: RequestResponseCycle | None = None
+        self._writer: chunks.ChunkWriter | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -185,6 +201,8 @@ class _Connection(HttpToolsProtocol):
         self._all_is_read()
         self._room.leave(self)
         super().connection_lost(exc)
+        if self._writer is not None:
+            self._writer.gone()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -216,13 +234,20 @@ class _Connection(HttpToolsProtocol):
             "handraise.let_in": self._let_in,
             "handraise.heard": self._heard,
             "handraise.known": self._known,
+            chunks.EXTENSION: self._write_chunks,
         }
         if self._peer is not None:
             extensions["handraise.peer"] = self._peer
         self.scope["extensions"] = extensions
         super().on_headers_complete()
 
+    def on_body(self, body: bytes) -> None:
+        # Nobody reads the body of a request whose response is a stream.
+        if self._writer is None or self._writer.cycle is not self.cycle:
+            super().on_body(body)
+
     def on_response_complete(self) -> None:
+        self._writer = None
         self._room.forget(self)
         super().on_response_complete()
 
@@ -240,6 +265,18 @@ class _Connection(HttpToolsProtocol):
         end = self.transport.get_extra_info("socket")
         end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.transport.abort()
+
+    def _write_chunks(self, gone: chunks.Gone) -> chunks.ChunkWriter | None:
+        """For the response that has started; None if its client is gone."""
+        cycle = self._answering
+        if cycle is not None and not cycle.disconnected and chunks.is_chunked(cycle):
+            self._writer = chunks.ChunkWriter(cycle, gone)
+        return self._writer
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        # Not always `self.cycle`: that is the newest request, which waits if the client sends it before its turn.
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
 
     def _let_in(self) -> None:
         self._room.know(self)

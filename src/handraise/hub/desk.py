@@ -65,6 +65,8 @@ from handraise.texts import t
 
 _TITLE = 200
 
+News = feeds.News
+
 
 @contextmanager
 def desk_errors() -> Iterator[None]:
@@ -285,6 +287,11 @@ class LocalDesk:
     async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> AcceptedAnswer:
         with desk_errors():
             return await self._inbox.answer(ask, answer, self.person, self.source, digest)
+
+    async def answer_to(self, ask: Ask, answer: Answer, digest: str | None = None) -> AcceptedAnswer:
+        """See `answer`, for an ask that was just read."""
+        with desk_errors():
+            return await self._inbox.answer_to(ask, answer, self.person, self.source, digest)
 
     async def items(
         self, session: str | None = None, *, after: int | None = None, before: int | None = None, limit: int = 500
@@ -557,6 +564,15 @@ class LocalFollower:
 
     def __aiter__(self) -> "LocalFollower":
         return self
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything was delivered."""
+        return self._follower.is_idle
+
+    def hand_to(self, taker: feeds.Taker) -> None:
+        """Live news goes there first, before anyone is woken for it (see `FeedFollower`)."""
+        self._follower.taker = taker
 
     async def __anext__(self) -> Sequence[Item] | Preview:
         with desk_errors():

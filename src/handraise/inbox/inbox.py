@@ -193,19 +193,24 @@ class Inbox:
         self, ask_id: str, answer: Answer, by: Actor, source: str, digest: str | None = None
     ) -> AcceptedAnswer:
         """Settles the ask if the answer fits and is the first. Raises Misfit or an InboxError, and changes nothing."""
-        ask = await self.find(ask_id)
+        return await self.answer_to(await self.find(ask_id), answer, by, source, digest)
+
+    async def answer_to(
+        self, ask: Ask, answer: Answer, by: Actor, source: str, digest: str | None = None
+    ) -> AcceptedAnswer:
+        """The same for an ask that was just read. Whether it is still open is decided when it is stored."""
         if digest is not None and digest != ask.digest:
             raise NotWhatWasShown(ask)
         fit.check(ask.body, answer)
         answered = Answered(answer, by, source, self._clock())
         if ask.settlement is None:
             granted = considering.standing_rules(ask, answered)
-            applied = await self._store.apply([SettleAsk(ask_id, answered, granted)])
+            applied = await self._store.apply([SettleAsk(ask.id, answered, granted)])
             if applied.asks:
                 if granted:
                     await self.read_rules()
                 return AcceptedAnswer(applied.asks[0])
-            ask = await self.find(ask_id)
+            ask = await self.find(ask.id)
         return await self._too_late(ask, answered)
 
     async def withdraw(self, ask_id: str, reason: str) -> None:

@@ -267,6 +267,7 @@ def _app(
         troubles=(StoreError,),
         stays=LongRequests(config.most_open),
     )
+    opened.store.listen_to_asks(guard.cards.hear)
     proxies = config.proxy.addresses if config.proxy else frozenset()
     login = LoginRoutes(
         page,
@@ -407,7 +408,7 @@ async def _up(listeners: Sequence[Listener], streams: Streams) -> AsyncIterator[
     try:
         yield
     finally:
-        streams.closing.set()
+        streams.close()
         for each in listeners:
             each.stop()
         await asyncio.gather(*tasks)
