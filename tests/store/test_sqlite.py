@@ -103,6 +103,16 @@ async def test_a_commit_is_on_the_disk_before_anybody_is_told(path: Path) -> Non
         assert store._writer.connection.pragma("journal_mode") == "wal"
 
 
+async def test_the_log_is_copied_into_the_file_between_commits(path: Path) -> None:
+    log, dice = path.with_name("hub.db-wal"), random.Random(1)
+    async with SqliteStore(path) as store:
+        for _ in range(20):
+            await store.apply([a_text(dice.randbytes(6000).hex()) for _ in range(100)])
+        written = 20 * 100 * 12_000
+        assert log.stat().st_size < written / 2
+        assert path.stat().st_size > written / 2
+
+
 async def test_closing_keeps_what_is_still_queued(path: Path) -> None:
     async with SqliteStore(path) as store:
         waiting = [asyncio.create_task(store.apply([a_text()])) for _ in range(100)]

@@ -127,23 +127,23 @@ def _decode_group(text: bytes, look_closer: LookCloser) -> list[Frame]:
         return quick
     found: list[Frame] = []
     for frame, line in zip_longest(quick, text.removesuffix(b"\n").split(b"\n")):
-        kind = type(frame)
-        if kind in _QUICK:
+        if type(frame) in _QUICK:
             found.append(frame)
-        elif kind is _System and (system := _decode_system(frame.subtype, line)):
+        elif system := _decode_system(frame, line):
             found.append(system)
         else:
             found += look_closer(line)
     return found
 
 
-def _decode_system(subtype: str, line: bytes) -> Frame | None:
-    """A sound line as the frame of that name; None if it has no such shape."""
-    decoder = _SYSTEM.get(subtype)
+def _decode_system(recognized: object, line: bytes) -> Frame | None:
+    """What a sound line says that was recognized as a system frame; None if it needs a closer look."""
+    decoder = _SYSTEM.get(recognized.subtype) if isinstance(recognized, _System) else None
     try:
-        return decoder.decode(line) if decoder else None
+        system: Frame | None = decoder.decode(line) if decoder else None
     except msgspec.ValidationError:
         return None
+    return system
 
 
 def _decode_quickly(text: bytes) -> list[Frame]:

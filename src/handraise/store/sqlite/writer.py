@@ -4,6 +4,7 @@ The queue is never longer than the number of callers, since each waits for its b
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -19,6 +20,9 @@ from handraise.store.surrogates import mended
 
 GROUP = 1000
 """How many batches can share a commit: the first of them waits for the last."""
+
+_LOG = 1000
+"""How many pages may be in the write-ahead log before they are copied into the database, as SQLite does by default."""
 
 Outcome = Applied | Exception
 T = TypeVar("T")
@@ -47,6 +51,7 @@ class Writer(Generic[T]):
         self.machine = machine
         self._orders: SimpleQueue[QueuedBatch[T] | None] = SimpleQueue()
         self._newest = 0
+        self.connection.wal_autocheckpoint(0)  # SQLite's own would be part of a commit that someone waits for
         self._thread = Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -63,8 +68,18 @@ class Writer(Generic[T]):
         try:
             while group := self._next_group():
                 self.report(group, self._commit(group))
+                self._copy_log()
         finally:
             self.connection.close()
+
+    def _copy_log(self) -> None:
+        """Between commits, once there is enough. What readers still use, or a full disk has no room for, stays."""
+        written, _most = self.connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE)
+        if written < _LOG:
+            return
+        self.connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE, True)
+        with suppress(apsw.Error):
+            self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def _next_group(self) -> list[QueuedBatch[T]]:
         """All queued batches, at least one; nothing once the writer is closed."""
