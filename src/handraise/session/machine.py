@@ -124,7 +124,7 @@ class SessionMachine:
 
     def is_behind(self, received: Sequence[frames.Frame]) -> bool:
         """Whether these frames follow from decisions that were not reported to us: ask the store for them first."""
-        return any(self._guard.is_ahead(each) for each in received if type(each) is frames.ControlResponse)
+        return bool(self.memory.requests) and any(self._guard.is_ahead(each) for each in received)
 
     def _observe(self, fact: Fact, now: datetime) -> list[Command]:
         if self.memory.is_over:
