@@ -23,6 +23,7 @@ from handraise.store.interface import StoreBusy, StoreDamaged, StoreError, Store
 from handraise.store.sqlite.reader import Reader
 from handraise.store.sqlite.store import SqliteStore
 from store.examples import NOON, a_checkpoint, a_project, a_say, a_session, a_text, an_ask, withdrawn
+from store.waiting import until
 
 TESTS = str(Path(__file__).parents[1])
 
@@ -111,6 +112,15 @@ async def test_the_log_is_copied_into_the_file_between_commits(path: Path) -> No
         written = 20 * 100 * 12_000
         assert log.stat().st_size < written / 2
         assert path.stat().st_size > written / 2
+
+
+async def test_an_idle_store_gives_its_log_the_usual_length_and_stores_nothing(path: Path) -> None:
+    log = path.with_name("hub.db-wal")
+    async with SqliteStore(path) as store:
+        await until(lambda: log.stat().st_size > 1000 * 4096)
+        assert await store.records("") == {}
+        assert (await store.apply([a_text()])).items[0].cursor == 1
+    assert path.stat().st_size < 1000 * 4096
 
 
 async def test_closing_keeps_what_is_still_queued(path: Path) -> None:

@@ -3,6 +3,8 @@
 The queue is never longer than the number of callers, since each waits for its batch.
 """
 
+import os
+import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +17,7 @@ from msgspec import Struct
 
 from handraise.store.changes import Applied, Change
 from handraise.store.sqlite.batch import Batch, newest_cursor
-from handraise.store.sqlite.database import explain
+from handraise.store.sqlite.database import SQL, explain
 from handraise.store.surrogates import mended
 
 GROUP = 1000
@@ -23,6 +25,11 @@ GROUP = 1000
 
 _LOG = 1000
 """How many pages may be in the write-ahead log before they are copied into the database, as SQLite does by default."""
+_FILLING = 1500 * 4096
+"""More than SQLite's cache holds, so that the log gets its usual length."""
+_SPARE = 256 * 1024 * 1024
+"""How much of the disk must be free for that."""
+_IDLE = 0.02
 
 Outcome = Applied | Exception
 T = TypeVar("T")
@@ -51,6 +58,7 @@ class Writer(Generic[T]):
         self.machine = machine
         self._orders: SimpleQueue[QueuedBatch[T] | None] = SimpleQueue()
         self._newest = 0
+        self._is_log_filled = False
         self.connection.wal_autocheckpoint(0)  # SQLite's own would be part of a commit that someone waits for
         self._thread = Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
@@ -84,7 +92,7 @@ class Writer(Generic[T]):
     def _next_group(self) -> list[QueuedBatch[T]]:
         """All queued batches, at least one; nothing once the writer is closed."""
         group: list[QueuedBatch[T]] = []
-        order = self._orders.get()
+        order = self._first_order()
         while order is not None:
             group.append(order)
             if len(group) == GROUP:
@@ -96,6 +104,38 @@ class Writer(Generic[T]):
         if group:
             self._orders.put(None)
         return group
+
+    def _first_order(self) -> QueuedBatch[T] | None:
+        if not self._is_log_filled:
+            try:
+                return self._orders.get(timeout=_IDLE)
+            except Empty:
+                self._is_log_filled = True
+                self._fill_log()
+        return self._orders.get()
+
+    def _fill_log(self) -> None:
+        """Gives the log its usual length while nobody waits, once.
+
+        A commit that makes the file longer has to wait for the file system, too: that takes 0.2 ms more than one that
+        overwrites what an earlier round of the log has left.
+        """
+        try:
+            if shutil.disk_usage(self.path.parent).free < _SPARE:
+                return
+            self.connection.execute("BEGIN IMMEDIATE")
+            self.connection.execute(SQL["fill_log"], {"size": _FILLING})
+            log = os.open(self.connection.filename_wal, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(log)
+            finally:
+                os.close(log)
+        except (apsw.Error, OSError):
+            pass  # every commit works without it
+        finally:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            self.connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE, True)
 
     def _commit(self, group: Sequence[QueuedBatch[T]]) -> list[Outcome]:
         alone = len(group) == 1
