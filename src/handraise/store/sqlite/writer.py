@@ -3,10 +3,7 @@
 The queue is never longer than the number of callers, since each waits for its batch.
 """
 
-import os
-import shutil
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -17,19 +14,15 @@ from msgspec import Struct
 
 from handraise.store.changes import Applied, Change
 from handraise.store.sqlite.batch import Batch, newest_cursor
-from handraise.store.sqlite.database import SQL, explain
+from handraise.store.sqlite.database import explain
+from handraise.store.sqlite.log import WriteAheadLog
 from handraise.store.surrogates import mended
 
 GROUP = 1000
 """How many batches can share a commit: the first of them waits for the last."""
 
-_LOG = 1000
-"""How many pages may be in the write-ahead log before they are copied into the database, as SQLite does by default."""
-_FILLING = 1500 * 4096
-"""More than SQLite's cache holds, so that the log gets its usual length."""
-_SPARE = 256 * 1024 * 1024
-"""How much of the disk must be free for that."""
 _IDLE = 0.02
+"""Seconds without an order, after which none is expected."""
 
 Outcome = Applied | Exception
 T = TypeVar("T")
@@ -58,8 +51,7 @@ class Writer(Generic[T]):
         self.machine = machine
         self._orders: SimpleQueue[QueuedBatch[T] | None] = SimpleQueue()
         self._newest = 0
-        self._is_log_filled = False
-        self.connection.wal_autocheckpoint(0)  # SQLite's own would be part of a commit that someone waits for
+        self.log = WriteAheadLog(connection, path)
         self._thread = Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -76,18 +68,10 @@ class Writer(Generic[T]):
         try:
             while group := self._next_group():
                 self.report(group, self._commit(group))
-                self._copy_log()
+                if self.log.is_overdue:
+                    self.log.tidy()
         finally:
             self.connection.close()
-
-    def _copy_log(self) -> None:
-        """Between commits, once there is enough. What readers still use, or a full disk has no room for, stays."""
-        written, _most = self.connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE)
-        if written < _LOG:
-            return
-        self.connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE, True)
-        with suppress(apsw.Error):
-            self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def _next_group(self) -> list[QueuedBatch[T]]:
         """All queued batches, at least one; nothing once the writer is closed."""
@@ -106,36 +90,12 @@ class Writer(Generic[T]):
         return group
 
     def _first_order(self) -> QueuedBatch[T] | None:
-        if not self._is_log_filled:
+        if self.log.is_due:
             try:
                 return self._orders.get(timeout=_IDLE)
             except Empty:
-                self._is_log_filled = True
-                self._fill_log()
+                self.log.tidy()
         return self._orders.get()
-
-    def _fill_log(self) -> None:
-        """Gives the log its usual length while nobody waits, once.
-
-        A commit that makes the file longer has to wait for the file system, too: that takes 0.2 ms more than one that
-        overwrites what an earlier round of the log has left.
-        """
-        try:
-            if shutil.disk_usage(self.path.parent).free < _SPARE:
-                return
-            self.connection.execute("BEGIN IMMEDIATE")
-            self.connection.execute(SQL["fill_log"], {"size": _FILLING})
-            log = os.open(self.connection.filename_wal, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                os.fsync(log)
-            finally:
-                os.close(log)
-        except (apsw.Error, OSError):
-            pass  # every commit works without it
-        finally:
-            if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK")
-            self.connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE, True)
 
     def _commit(self, group: Sequence[QueuedBatch[T]]) -> list[Outcome]:
         alone = len(group) == 1
@@ -150,6 +110,7 @@ class Writer(Generic[T]):
                 # What was too much together may fit one by one; only a batch that is too big by itself is refused.
                 return [self._commit([order])[0] for order in group]
             return [explain(error, self.path) for _ in group]
+        self.log.grow()
         return outcomes
 
     def _begin(self) -> None:
