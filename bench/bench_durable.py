@@ -39,7 +39,10 @@ async def ours(source: Path) -> Took:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         stub = folder / "claude"
-        stub.write_text(f"#!/bin/sh\nexec /bin/cat {source}\n")
+        # A hub asks for the version first: without one, it would read all of the stream as that.
+        stub.write_text(
+            f'#!/bin/sh\n[ "$1" = --version ] && exec echo "2.1.326 (Claude Code)"\nexec /bin/cat {source}\n'
+        )
         stub.chmod(0o700)
         async with hub(HubConfig(folder / "state", stub, dict(os.environ))) as opened, opened.desk.follow() as follower:
             return await took(_run(opened.desk, follower, folder))

@@ -23,6 +23,7 @@ from handraise.store.interface import StoreBusy, StoreDamaged, StoreError, Store
 from handraise.store.sqlite.reader import Reader
 from handraise.store.sqlite.store import SqliteStore
 from store.examples import NOON, a_checkpoint, a_project, a_say, a_session, a_text, an_ask, withdrawn
+from store.waiting import until
 
 TESTS = str(Path(__file__).parents[1])
 
@@ -80,6 +81,12 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "hub.db"
 
 
+async def disk_of(store: SqliteStore) -> apsw.Connection:
+    """The writer's connection, once it is idle."""
+    await until(lambda: store._writer.log.is_filled)
+    return store._writer.connection
+
+
 async def test_everything_is_there_after_the_store_was_closed_and_opened(path: Path) -> None:
     async with SqliteStore(path) as store:
         await store.apply([a_text(), OpenAsk(an_ask())])
@@ -99,8 +106,28 @@ async def test_the_file_and_its_companions_are_their_owners_only(path: Path) -> 
 
 async def test_a_commit_is_on_the_disk_before_anybody_is_told(path: Path) -> None:
     async with SqliteStore(path) as store:
-        assert store._writer.connection.pragma("synchronous") == 2
-        assert store._writer.connection.pragma("journal_mode") == "wal"
+        disk = await disk_of(store)
+        assert disk.pragma("synchronous") == 2
+        assert disk.pragma("journal_mode") == "wal"
+
+
+async def test_the_log_is_copied_into_the_file_between_commits(path: Path) -> None:
+    log, dice = path.with_name("hub.db-wal"), random.Random(1)
+    async with SqliteStore(path) as store:
+        for _ in range(40):
+            await store.apply([a_text(dice.randbytes(6000).hex()) for _ in range(100)])
+        written = 40 * 100 * 12_000
+        await until(lambda: path.stat().st_size > written)
+        assert log.stat().st_size < written / 2
+
+
+async def test_an_idle_store_gives_its_log_the_usual_length_and_stores_nothing(path: Path) -> None:
+    log = path.with_name("hub.db-wal")
+    async with SqliteStore(path) as store:
+        await until(lambda: log.stat().st_size > 1000 * 4096)
+        assert await store.records("") == {}
+        assert (await store.apply([a_text()])).items[0].cursor == 1
+    assert path.stat().st_size < 1000 * 4096
 
 
 async def test_closing_keeps_what_is_still_queued(path: Path) -> None:
@@ -129,7 +156,7 @@ async def test_a_kill_loses_nothing_that_was_told_and_keeps_no_part_of_a_batch(p
 async def test_a_full_disk_is_told_and_the_store_goes_on_when_there_is_room(path: Path) -> None:
     async with SqliteStore(path) as store:
         await store.apply([a_text("before")])
-        disk = store._writer.connection
+        disk = await disk_of(store)
         room = disk.pragma("max_page_count")
         disk.pragma("max_page_count", disk.pragma("page_count"))
         long = random.Random(1).randbytes(500_000).hex()  # nothing can make it smaller
@@ -146,7 +173,7 @@ async def test_a_full_disk_is_told_and_the_store_goes_on_when_there_is_room(path
 async def test_whoever_asks_for_too_much_is_refused_and_the_others_of_the_group_are_kept(path: Path) -> None:
     async with SqliteStore(path) as store:
         await store.apply([a_text()])
-        disk = store._writer.connection
+        disk = await disk_of(store)
         disk.pragma("max_page_count", disk.pragma("page_count") + 20)
         # Nothing can make it smaller.
         texts = ("small", random.Random(1).randbytes(500_000).hex(), "small")
@@ -261,7 +288,7 @@ async def test_a_damaged_page_is_told_to_who_meets_it(path: Path) -> None:
 async def test_a_row_that_nobody_can_read_is_damage(path: Path) -> None:
     async with SqliteStore(path) as store:
         await store.apply([OpenAsk(an_ask())])
-        store._writer.connection.execute("UPDATE asks SET body = '{'")
+        (await disk_of(store)).execute("UPDATE asks SET body = '{'")
 
         with pytest.raises(StoreDamaged):
             await store.ask("a_1")
@@ -286,7 +313,7 @@ async def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
 async def test_a_database_that_cannot_be_written_is_told_and_still_read(path: Path) -> None:
     async with SqliteStore(path) as store:
         await store.apply([a_text()])
-        store._writer.connection.pragma("query_only", True)
+        (await disk_of(store)).pragma("query_only", True)
 
         with pytest.raises(StoreError, match="cannot be written"):
             await store.apply([a_text()])

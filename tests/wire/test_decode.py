@@ -129,10 +129,10 @@ def test_pieces_of_a_message() -> None:
     assert plain(one(ALL["message start"]))["event"]["message"]["id"] == "msg_1"
     assert plain(one(ALL["block start"]))["event"]["content_block"] == {"type": "text", "text": ""}
     for name, delta in {
-        "text delta": frames.Delta("text_delta", text="Grü"),
-        "thinking delta": frames.Delta("thinking_delta", thinking="H"),
-        "json delta": frames.Delta("input_json_delta", partial_json='{"c'),
-        "message delta": frames.Delta(stop_reason="end_turn"),
+        "text delta": frames.Delta(text="Grü"),
+        "thinking delta": frames.Delta(thinking="H"),
+        "json delta": frames.Delta(),
+        "message delta": frames.Delta(),
     }.items():
         frame = one(ALL[name])
         assert isinstance(frame, frames.StreamEvent)

@@ -35,6 +35,7 @@ def first_plain_line(text: str) -> str:
 
 
 def _unstyled(text: str) -> str:
-    for pattern in (_STRONG, _LINED, _EMPHASIS):
-        text = pattern.sub(r"\2", text)
-    return _LINK.sub(r"\1", text)
+    if "*" in text or "_" in text or "~" in text:  # most lines have no such sign, and a store writes one for each batch
+        for pattern in (_STRONG, _LINED, _EMPHASIS):
+            text = pattern.sub(r"\2", text)
+    return _LINK.sub(r"\1", text) if "](" in text else text

@@ -125,7 +125,7 @@ class SessionMachine:
 
     def is_behind(self, received: Sequence[frames.Frame]) -> bool:
         """Whether these frames follow from decisions that were not reported to us: ask the store for them first."""
-        return any(self._guard.is_ahead(each) for each in received)
+        return bool(self.memory.requests) and any(self._guard.is_ahead(each) for each in received)
 
     def _observe(self, fact: Fact, now: datetime) -> list[Command]:
         if self.memory.is_over:

@@ -25,17 +25,18 @@ class Previews:
     def follow(self, received: Sequence[Frame]) -> list[Frame]:
         """Takes the stream events out of these frames and returns the others: nearly all are pieces of a block."""
         others: list[Frame] = []
+        speakers = self._speakers
         for frame in received:
-            if type(frame) is not StreamEvent:
+            if type(frame) is StreamEvent:
+                event = frame.event
+                if event.type != "content_block_delta":
+                    self.add(frame)
+                elif speaker := speakers.get(frame.parent_tool_use_id):
+                    speaker.fresh.append(event)
+            else:
                 others.append(frame)
                 if type(frame) is Assistant:
                     self.whole(frame.parent_tool_use_id)
-            elif frame.event.type == "content_block_delta":
-                speaker = self._speakers.get(frame.parent_tool_use_id)
-                if speaker is not None:
-                    speaker.fresh.append(frame.event)
-            else:
-                self.add(frame)
         return others
 
     def add(self, streamed: StreamEvent) -> None:

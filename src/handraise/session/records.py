@@ -39,7 +39,19 @@ def changes(session: str, wanted: Sequence[Command], raised: Iterable[Ask], now:
     considered = iter(raised)
     changes: list[Change] = []
     for command in wanted:
-        match command:
+        match command:  # the most frequent first
+            case commands.Publish(content):
+                changes.append(PublishItems(session, now, content))
+            case (
+                commands.Changed()
+                | commands.Consult()
+                | commands.Write()
+                | commands.WakeMe()
+                | commands.AnswerAgain()
+                | commands.Terminate()
+                | commands.Learn()
+            ):
+                pass
             case commands.Raise():
                 changes.append(OpenAsk(next(considered)))
             case commands.Withdraw(ask, reason):
@@ -54,22 +66,10 @@ def changes(session: str, wanted: Sequence[Command], raised: Iterable[Ask], now:
                 changes.append(TakeSay(say, now))
             case commands.Return(say):
                 changes.append(ReturnSay(say, now))
-            case commands.Publish(content):
-                changes.append(PublishItems(session, now, content))
             case commands.Alarm(reason):
                 changes.append(
                     Record(Entry(now, "alarm", TheHub(), FROM_HUB, session=session, detail={"reason": reason}))
                 )
-            case (
-                commands.Changed()
-                | commands.Consult()
-                | commands.Write()
-                | commands.WakeMe()
-                | commands.AnswerAgain()
-                | commands.Terminate()
-                | commands.Learn()
-            ):
-                pass
             case _:
                 assert_never(command)
     return changes

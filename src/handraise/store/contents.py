@@ -1,5 +1,7 @@
 """The feed contents for each change, the same for every store. Never decides whether the change took effect."""
 
+from collections.abc import Sequence
+
 from msgspec import json
 
 from handraise.model.asks import Ask, Settlement, ask_as_json, settlement_as_json
@@ -59,6 +61,12 @@ def carried_out(wanted: Instruction) -> InstructionSettled:
 def machine_changed(machine: Machine, *, forgotten: bool = False) -> MachineChanged:
     """The whole machine."""
     return MachineChanged(machine_as_json(machine), forgotten)
+
+
+def last_line(published: Sequence[Content]) -> str | None:
+    """The last activity among a session's items. Most of them are never looked at: the last one has it."""
+    lines = map(line_of, reversed(published))
+    return next((line for line in lines if line is not None), None)
 
 
 def line_of(content: Content) -> str | None:

@@ -129,9 +129,21 @@ def _decode_group(text: bytes, look_closer: LookCloser) -> list[Frame]:
     for frame, line in zip_longest(quick, text.removesuffix(b"\n").split(b"\n")):
         if type(frame) in _QUICK:
             found.append(frame)
+        elif system := _decode_system(frame, line):
+            found.append(system)
         else:
             found += look_closer(line)
     return found
+
+
+def _decode_system(recognized: object, line: bytes) -> Frame | None:
+    """What a sound line says that was recognized as a system frame; None if it needs a closer look."""
+    decoder = _SYSTEM.get(recognized.subtype) if isinstance(recognized, _System) else None
+    try:
+        system: Frame | None = decoder.decode(line) if decoder else None
+    except msgspec.ValidationError:
+        return None
+    return system
 
 
 def _decode_quickly(text: bytes) -> list[Frame]:

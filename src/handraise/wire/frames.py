@@ -298,13 +298,10 @@ class User(Struct, frozen=True, tag_field="type", tag="user"):
 
 
 class Delta(Struct, frozen=True, gc=False):
-    """A piece of a block."""
+    """A piece of a block. Nearly all frames have one, so it has no field that nobody reads."""
 
-    type: str = ""
     text: str | None = None
     thinking: str | None = None
-    partial_json: str | None = None
-    stop_reason: str | None = None
 
 
 class Event(Struct, frozen=True, gc=False):

@@ -100,15 +100,15 @@ class Batch:
         self.items: list[Item] = []
         self.asks: list[Ask] = []
         self._rows: list[tuple[int, str | None, int, bytes]] = []
-        self._lines: dict[str, str] = {}
+        self._published: dict[str, list[Content]] = {}
 
     def close(self) -> None:
         """Adds the items to the feed in one statement: they are most of what a busy session writes."""
         self._connection.executemany(SQL["add_item"], self._rows)
         self._rows.clear()
-        if self._lines:
-            self._connection.executemany(SQL["save_line"], tuple(self._lines.items()))
-            self._lines.clear()
+        lines = [(session, contents.last_line(published)) for session, published in self._published.items()]
+        self._connection.executemany(SQL["save_line"], [each for each in lines if each[1] is not None])
+        self._published.clear()
 
     def take(self, change: Change) -> bool:
         """Whether the change took effect."""
@@ -118,7 +118,7 @@ class Batch:
             case Advance(checkpoint):
                 return self._advance(checkpoint)
             case SaveSession(session):
-                return self._changed("save_session", session_row(session))
+                return self._save_session(session_row(session))
             case RemoveSession(session_id, at, by):
                 return self._remove_session(session_id) and self._publish(session_id, at, SessionRemoved(by))
             case OpenAsk(ask):
@@ -189,10 +189,12 @@ class Batch:
         self._rows.append((item.cursor, session, microseconds(at), packed))
         self.newest = item.cursor
         self.items.append(item)
-        line = contents.line_of(content) if session is not None else None
-        if session is not None and line is not None:
-            self._lines[session] = line
+        if session is not None:
+            self._published.setdefault(session, []).append(content)
         return True
+
+    def _save_session(self, row: dict[str, Any]) -> bool:
+        return self._changed("update_session", row) or self._changed("save_session", row)
 
     def _advance(self, checkpoint: Checkpoint) -> bool:
         if not self._changed("advance", checkpoint_row(checkpoint)):

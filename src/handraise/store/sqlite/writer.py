@@ -15,10 +15,14 @@ from msgspec import Struct
 from handraise.store.changes import Applied, Change
 from handraise.store.sqlite.batch import Batch, newest_cursor
 from handraise.store.sqlite.database import explain
+from handraise.store.sqlite.log import WriteAheadLog
 from handraise.store.surrogates import mended
 
 GROUP = 1000
 """How many batches can share a commit: the first of them waits for the last."""
+
+_IDLE = 0.02
+"""Seconds without an order, after which none is expected."""
 
 Outcome = Applied | Exception
 T = TypeVar("T")
@@ -47,6 +51,7 @@ class Writer(Generic[T]):
         self.machine = machine
         self._orders: SimpleQueue[QueuedBatch[T] | None] = SimpleQueue()
         self._newest = 0
+        self.log = WriteAheadLog(connection, path)
         self._thread = Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -63,13 +68,15 @@ class Writer(Generic[T]):
         try:
             while group := self._next_group():
                 self.report(group, self._commit(group))
+                if self.log.is_overdue:
+                    self.log.tidy()
         finally:
             self.connection.close()
 
     def _next_group(self) -> list[QueuedBatch[T]]:
         """All queued batches, at least one; nothing once the writer is closed."""
         group: list[QueuedBatch[T]] = []
-        order = self._orders.get()
+        order = self._first_order()
         while order is not None:
             group.append(order)
             if len(group) == GROUP:
@@ -82,47 +89,70 @@ class Writer(Generic[T]):
             self._orders.put(None)
         return group
 
+    def _first_order(self) -> QueuedBatch[T] | None:
+        if self.log.is_due:
+            try:
+                return self._orders.get(timeout=_IDLE)
+            except Empty:
+                self.log.tidy()
+        return self._orders.get()
+
     def _commit(self, group: Sequence[QueuedBatch[T]]) -> list[Outcome]:
+        alone = len(group) == 1
         try:
-            self.connection.execute("BEGIN IMMEDIATE")
-            # Read each time: another process may have written in between.
-            self._newest = newest_cursor(self.connection)
-            outcomes = [self._outcome(order.changes) for order in group]
+            self._begin()
+            outcomes = [self._outcome(order.changes, alone=alone) for order in group]
             self.connection.execute("COMMIT")
         except apsw.Error as error:
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
-            if isinstance(error, apsw.FullError) and len(group) > 1:
+            if isinstance(error, apsw.FullError) and not alone:
                 # What was too much together may fit one by one; only a batch that is too big by itself is refused.
                 return [self._commit([order])[0] for order in group]
             return [explain(error, self.path) for _ in group]
+        self.log.grow()
         return outcomes
 
-    def _outcome(self, changes: Sequence[Change]) -> Outcome:
+    def _begin(self) -> None:
+        self.connection.execute("BEGIN IMMEDIATE")
+        # Read each time: another process may have written in between.
+        self._newest = newest_cursor(self.connection)
+
+    def _outcome(self, changes: Sequence[Change], *, alone: bool) -> Outcome:
         try:
-            return self._keep_readable(changes)
+            return self._keep_readable(changes, alone=alone)
         except Exception as error:  # a bug in one batch is reported to its caller only
             if not self.connection.in_transaction:
                 raise  # SQLite rolled back the whole transaction, as it may when the disk is full
             return explain(error, self.path)
 
-    def _keep_readable(self, changes: Sequence[Change]) -> Applied:
+    def _keep_readable(self, changes: Sequence[Change], *, alone: bool) -> Applied:
         try:
-            return self._keep(changes)
+            return self._keep(changes, alone=alone)
         except UnicodeEncodeError:
-            return self._keep([mended(change) for change in changes])
+            return self._keep([mended(change) for change in changes], alone=alone)
 
-    def _keep(self, changes: Sequence[Change]) -> Applied:
-        self.connection.execute("SAVEPOINT batch")
+    def _keep(self, changes: Sequence[Change], *, alone: bool) -> Applied:
+        """A batch that is alone in its transaction needs no savepoint: without it, nothing is left to commit."""
+        if not alone:
+            self.connection.execute("SAVEPOINT batch")
         batch = Batch(self.connection, self._newest, self.machine)
         try:
             took = tuple([batch.take(change) for change in changes])
             batch.close()
         except BaseException:
             if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK TO batch")
-                self.connection.execute("RELEASE batch")
+                self._undo(alone=alone)
             raise
-        self.connection.execute("RELEASE batch")
+        if not alone:
+            self.connection.execute("RELEASE batch")
         self._newest = batch.newest
         return Applied(took, tuple(batch.items), tuple(batch.asks))
+
+    def _undo(self, *, alone: bool) -> None:
+        if alone:
+            self.connection.execute("ROLLBACK")
+            self._begin()
+        else:
+            self.connection.execute("ROLLBACK TO batch")
+            self.connection.execute("RELEASE batch")

@@ -13,6 +13,14 @@ INSERT INTO sessions (
     forked_from = excluded.forked_from, usage = excluded.usage, terminal = excluded.terminal,
     dialog = excluded.dialog, machine = excluded.machine
 
+-- Writes no index. Most updates change nothing that an index has.
+-- name: update_session
+UPDATE sessions SET
+    project = :project, directory = :directory, claude_id = :claude_id, title = :title, changed_at = :changed_at,
+    mode = :mode, model = :model, cost_usd = :cost_usd, run = :run, ended = :ended, stuck_since = :stuck_since,
+    forked_from = :forked_from, usage = :usage, terminal = :terminal, dialog = :dialog
+WHERE id = :id AND created_at = :created_at AND phase = :phase AND machine = :machine
+
 -- name: session
 SELECT
     id, project, directory, claude_id, title, created_at, changed_at, phase,

@@ -1,0 +1,74 @@
+"""The write-ahead log of a database: copied and extended between commits, so that no commit has to. Changes no row."""
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+import apsw
+
+from handraise.store.sqlite.database import SQL
+
+_LONG = 1000
+_TOO_LONG = 4 * _LONG
+_FILLING = 1500 * 4096
+"""More than SQLite's cache holds, so that about `_LONG` pages reach the log."""
+_SPARE = 256 * 1024 * 1024
+"""How much of the disk must be free for that."""
+
+
+class WriteAheadLog:
+    """Belongs to the thread of its connection, which no longer copies it by itself as part of a commit."""
+
+    def __init__(self, connection: apsw.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+        self._pages = 0
+        self.is_filled = False
+        connection.wal_autocheckpoint(0)
+
+    def grow(self) -> None:
+        """Something was committed."""
+        self._pages, _most = self._connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether `tidy` has something to do, as soon as nobody waits for a commit."""
+        return not self.is_filled or self._pages >= _LONG
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether it has become so long that someone should wait."""
+        return self._pages >= _TOO_LONG
+
+    def tidy(self) -> None:
+        """Copies the log into the database, if it is long. What readers still use, or has no room there, stays."""
+        if self._pages >= _LONG:
+            with suppress(apsw.Error):
+                self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        elif not self.is_filled:
+            with suppress(apsw.Error, OSError):
+                self._fill()
+        self._connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE, True)  # counts from here
+        self._pages = 0
+        self.is_filled = True
+
+    def _fill(self) -> None:
+        """Gives the file the length that it would get sooner or later.
+
+        A commit that makes it longer also waits for the file system: 0.2 ms more than one that overwrites what an
+        earlier round has left. A transaction too large for the cache writes to the log even if it is rolled back.
+        """
+        if shutil.disk_usage(self._path.parent).free < _SPARE:
+            return
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute(SQL["fill_log"], {"size": _FILLING})
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+        log = os.open(self._connection.filename_wal, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(log)
+        finally:
+            os.close(log)
