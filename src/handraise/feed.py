@@ -1,6 +1,7 @@
 """The ordered log of changes, sent to followers. Never blocks a writer: a follower that can't keep up is cut off."""
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
@@ -28,6 +29,9 @@ _Stage = Literal["history", "joining", "live", "cut off"]
 News = Sequence[Item] | Preview
 Taker = Callable[[News], bool]
 """Gets news before anyone is woken for it; returns whether it took it. It never waits."""
+
+
+log = logging.getLogger("handraise.feed")
 
 
 class FeedError(Exception):
@@ -152,12 +156,15 @@ class FeedFollower:
         """Whether the taker took it. Items that were in the history already count as taken."""
         if self.taker is None or not self.is_idle:
             return False
-        if isinstance(news, Preview):
-            return self.taker(news)
-        unseen = self._unseen(news)
-        if unseen and not self.taker(unseen):
+        unseen = news if isinstance(news, Preview) else self._unseen(news)
+        try:
+            if unseen and not self.taker(unseen):
+                return False
+        except Exception:  # one that fails must not keep the news from the others; it gets it as everyone does
+            log.exception("news could not be handed over")
             return False
-        self._move_to(unseen)
+        if not isinstance(unseen, Preview):
+            self._move_to(unseen)
         return True
 
     async def _read_history(self) -> Sequence[Item]:

@@ -1,17 +1,21 @@
 """The card goes out with every ask, and traits with every action; neither is ever stored."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from api.events import feed
 from api.served import A, B, error_of, served
 from handraise import texts
+from handraise.api.cards import AskCards
 from handraise.model.actors import Person
 from handraise.model.answers import Deny
-from handraise.model.asks import Answered, Permission, Withdrawn
-from handraise.model.items import ActionStarted
+from handraise.model.asks import Answered, Ask, Origin, Permission, Withdrawn
+from handraise.model.items import ActionStarted, Item
+from handraise.store import contents
 from handraise.store.changes import PublishItems, SettleAsk
 
 READ = Permission("Read", {"file_path": "/work/src/a.py"})
@@ -117,3 +121,39 @@ async def test_the_hub_says_its_language_and_gives_its_texts(tmp_path: Path) -> 
             assert once == "⟦Åłłóŵ óñçé~~~~⟧"
             card = (await client.get(f"/api/asks/{ask.id}")).json()["card"]
             assert card["choices"][0]["label"] == once
+
+
+def opened(ask: Ask) -> Item:
+    return Item(1, ask.session, ask.opened_at, contents.encode(contents.opened(ask)))
+
+
+def test_a_card_that_was_made_before_the_commit_is_the_same_card() -> None:
+    ask = Ask("a_1", None, None, READ, "Read", Origin("r_1"), datetime.now(UTC))
+    made_after, made_before = AskCards(), AskCards()
+    made_before.foresee([ask])
+    for cards in (made_after, made_before):
+        cards.hear([ask])
+
+    assert made_before.item_now(opened(ask)) == made_after.item_now(opened(ask))
+    assert made_before.item_now(opened(ask), cut=True) == made_after.item_now(opened(ask), cut=True)
+
+
+def test_a_card_of_an_ask_that_was_not_committed_is_not_shown() -> None:
+    ask = Ask("a_1", None, None, READ, "Read", Origin("r_1"), datetime.now(UTC))
+    other = replace(ask, body=Permission("Read", {"file_path": "/work/src/b.py"}))
+    cards = AskCards()
+    cards.foresee([ask])
+    cards.hear([other])
+
+    shown = cards.item_now(opened(other))
+    assert shown is not None
+    assert json.loads(shown)["ask"]["card"]["headline"] == "Read `/work/src/b.py`?"
+
+
+def test_an_ask_whose_directory_is_not_known_is_not_foreseen() -> None:
+    ask = Ask("a_1", "s_1", None, READ, "Read", Origin("r_1"), datetime.now(UTC))
+    cards = AskCards()
+    cards.foresee([ask])
+    cards.hear([ask])
+
+    assert cards.item_now(opened(ask)) is None

@@ -168,3 +168,21 @@ async def test_an_asker_has_its_turn_before_followers_hear_of_the_answer(feed: F
 
 def _item(cursor: int, content: bytes) -> Item:
     return Item(cursor, None, datetime.now(UTC), content)
+
+
+async def test_a_taker_that_fails_keeps_nothing_from_the_others_and_gets_it_later(
+    feed: Feed, store: MemoryStore
+) -> None:
+    class Failing(RoomyReader):
+        def take(self, news: News) -> bool:
+            raise RuntimeError(news)
+
+    async with feed.follow() as first, feed.follow() as second:
+        readers = [Failing(first), RoomyReader(second)]
+        tasks = [asyncio.create_task(reader.run()) for reader in readers]
+        await settled()
+        await store.apply(texts(3))
+        await settled()
+        assert [reader.seen for reader in readers] == [[1, 2, 3], [1, 2, 3]]
+        for task in tasks:
+            task.cancel()

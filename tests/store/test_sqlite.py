@@ -170,6 +170,20 @@ async def test_a_full_disk_is_told_and_the_store_goes_on_when_there_is_room(path
         assert await store.cursors() == (0, 3)
 
 
+async def test_asks_are_foretold_before_they_are_committed_and_never_reported_if_that_fails(tmp_path: Path) -> None:
+    order: list[tuple[str, list[str]]] = []
+    async with SqliteStore(tmp_path / "hub.db") as store:
+        store.listen_to_coming_asks(lambda asks: order.append(("coming", [ask.id for ask in asks])))
+        store.listen_to_asks(lambda asks: order.append(("committed", [ask.id for ask in asks])))
+        await store.apply([OpenAsk(an_ask("a_1"))])
+        with pytest.raises(StoreError):
+            await store.apply([OpenAsk(an_ask("a_2")), Advance(a_checkpoint(5)), Advance(a_checkpoint(1))])
+        await store.apply([a_text("nothing about asks")])
+
+        assert order == [("coming", ["a_1"]), ("committed", ["a_1"])]
+        assert await store.ask("a_2") is None
+
+
 async def test_whoever_asks_for_too_much_is_refused_and_the_others_of_the_group_are_kept(path: Path) -> None:
     async with SqliteStore(path) as store:
         await store.apply([a_text()])

@@ -74,6 +74,7 @@ class AskCards:
 
     def __init__(self) -> None:
         self._committed: dict[str, Ask] = {}
+        self._foreseen: dict[str, tuple[Ask, Card, bytes]] = {}
         self._directories: OrderedDict[str, str | None] = OrderedDict()
         self._diffs: OrderedDict[tuple[str, int], DiffLines] = OrderedDict()
 
@@ -108,9 +109,18 @@ class AskCards:
             self._diffs.popitem(last=False)
         return lines
 
+    def foresee(self, asks: Sequence[Ask]) -> None:
+        """Makes the cards of asks that are about to be committed, while the disk is written. They may never come."""
+        for ask in asks:
+            if ask.settlement is None and (ask.session is None or ask.session in self._directories):
+                card = card_of(ask, self._known_directory(ask))
+                self._foreseen[ask.id] = ask, card, msgspec.json.encode(card)
+
     def hear(self, asks: Sequence[Ask]) -> None:
         """The asks of a commit, before its items: nothing has to be read for those."""
         self._committed = {ask.id: ask for ask in asks}
+        known = [(ask, self._foreseen.get(ask.id)) for ask in asks]
+        self._foreseen = {ask.id: card for ask, card in known if card is not None and card[0] is ask}
 
     async def item(self, item: Item, desk: Desk, *, cut: bool = False) -> bytes:
         """An item as the API shows it: an ask has its card, a settlement its outcome, an action its tool's traits."""
@@ -169,9 +179,7 @@ class AskCards:
         content = msgspec.json.decode(item.content)
         if not item.content.startswith(_OPENED):
             return msgspec.json.encode(cut_action(content) if "input" in content else content)
-        ask = ask_from_json(content["ask"])
-        card = card_of(ask, self._known_directory(ask))
-        return msgspec.json.encode({**content, "ask": self._excerpt(content["ask"], card)})
+        return msgspec.json.encode({**content, "ask": self._excerpt(content["ask"], self._card(content["ask"])[0])})
 
     def _excerpt(self, shown: dict[str, Any], card: Card) -> dict[str, Any]:
         """The rest of an open ask's diff is likely to be read soon."""
@@ -187,11 +195,8 @@ class AskCards:
             case AskOpened(ask={"card": _}):
                 return item.content
             case AskOpened(ask=fields):
-                # As it was opened: by the end of the commit, someone may have answered.
-                opened = ask_from_json(fields)
-                card = card_of(opened, self._known_directory(opened))
                 # The ask is the last field of such contents: its card goes before both closing braces.
-                return b'%s,"card":%s}}' % (item.content[:-2], msgspec.json.encode(card))
+                return b'%s,"card":%s}}' % (item.content[:-2], self._card(fields)[1])
             case AskSettled(ask=name, settlement=fields):
                 ask = ask or self._committed.get(name)
                 if ask is None:
@@ -201,6 +206,15 @@ class AskCards:
                 return b'%s,"outcome":%s}' % (item.content[:-1], msgspec.json.encode(outcome))
             case _:
                 return item.content
+
+    def _card(self, fields: dict[str, Any]) -> tuple[Card, bytes]:
+        """The card of an ask as it was opened: someone may have answered since. Raises _NotInMemory."""
+        foreseen = self._foreseen.get(fields["id"])
+        if foreseen is not None:
+            return foreseen[1:]
+        ask = ask_from_json(fields)
+        card = card_of(ask, self._known_directory(ask))
+        return card, msgspec.json.encode(card)
 
     def _known_directory(self, ask: Ask) -> str | None:
         """See `_directory`; raises _NotInMemory."""

@@ -267,6 +267,7 @@ def _app(
         troubles=(StoreError,),
         stays=LongRequests(config.most_open),
     )
+    opened.store.listen_to_coming_asks(guard.cards.foresee)
     opened.store.listen_to_asks(guard.cards.hear)
     proxies = config.proxy.addresses if config.proxy else frozenset()
     login = LoginRoutes(

@@ -101,6 +101,12 @@ class Store(Protocol):
     def listen_to_asks(self, listener: AskListener) -> None:
         """Calls back with the asks of every commit (`Applied.asks`), before the item listeners."""
 
+    def listen_to_coming_asks(self, listener: AskListener) -> None:
+        """Calls back with asks that are about to be committed, where that takes long enough to prepare something.
+
+        The commit may still fail: nothing of this may be shown, or have an effect.
+        """
+
     def listen_to_rules(self, listener: RuleListener) -> None:
         """Calls back when rules or projects were changed through another store: read them again."""
 

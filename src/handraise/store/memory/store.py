@@ -92,6 +92,9 @@ class MemoryStore:
     def listen_to_asks(self, listener: AskListener) -> None:
         self._own.asks.append(listener)
 
+    def listen_to_coming_asks(self, listener: AskListener) -> None:
+        pass
+
     def listen_to_rules(self, listener: RuleListener) -> None:
         self._own.rules.append(listener)
 

@@ -138,6 +138,9 @@ class PostgresStore:
     def listen_to_asks(self, listener: AskListener) -> None:
         self._ask_listeners = (*self._ask_listeners, listener)
 
+    def listen_to_coming_asks(self, listener: AskListener) -> None:
+        pass
+
     def listen_to_rules(self, listener: RuleListener) -> None:
         self._rule_listeners = (*self._rule_listeners, listener)
 

@@ -57,6 +57,7 @@ class SqliteStore:
         self._busy_seconds = busy_seconds
         self._listeners: tuple[Listener, ...] = ()
         self._ask_listeners: tuple[AskListener, ...] = ()
+        self._coming_listeners: tuple[AskListener, ...] = ()
         self._open = False
 
     async def __aenter__(self) -> Self:
@@ -84,6 +85,9 @@ class SqliteStore:
 
     def listen_to_asks(self, listener: AskListener) -> None:
         self._ask_listeners = (*self._ask_listeners, listener)
+
+    def listen_to_coming_asks(self, listener: AskListener) -> None:
+        self._coming_listeners = (*self._coming_listeners, listener)
 
     def listen_to_rules(self, listener: RuleListener) -> None:
         pass
@@ -231,7 +235,7 @@ class SqliteStore:
         writing = open_for_writing(self._path, self._busy_seconds)
         self._reader = Reader(open_for_reading(self._path, self._busy_seconds), self.machine)
         self._near = Reader(open_for_reading(self._path, 0), self.machine)
-        self._writer = Writer(writing, self._path, self._report, self.machine)
+        self._writer = Writer(writing, self._path, self._report, self.machine, self._foretell)
 
     def _close(self) -> None:
         self._reading.submit(self._reader.close)
@@ -259,6 +263,11 @@ class SqliteStore:
             return await self._loop.run_in_executor(self._reading, question)
         except _UNREADABLE as error:
             raise explain(error, self._path, reading=True) from error
+
+    def _foretell(self, asks: Sequence[Ask]) -> None:
+        # Runs on the writer's thread, right before it waits for the disk.
+        for on_coming in self._coming_listeners:
+            self._loop.call_soon_threadsafe(on_coming, tuple(asks))
 
     def _report(self, orders: Sequence[_Order], outcomes: Sequence[Outcome]) -> None:
         # Runs on the writer's thread. The loop calls these in order; one listener's error doesn't affect the others.

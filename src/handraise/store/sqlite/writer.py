@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 import apsw
 from msgspec import Struct
 
+from handraise.model.asks import Ask
 from handraise.store.changes import Applied, Change
 from handraise.store.sqlite.batch import Batch, newest_cursor
 from handraise.store.sqlite.database import explain
@@ -41,14 +42,23 @@ Report = Callable[[Sequence[QueuedBatch[T]], Sequence[Outcome]], None]
 class Writer(Generic[T]):
     """Owns its connection, and closes it once everything ordered before `close` is stored.
 
-    `report` is called on the writer's thread after each commit, before the next one begins.
+    `report` is called on the writer's thread after each commit, before the next one begins. `foretell` is called there
+    with the asks of a transaction before the disk has them.
     """
 
-    def __init__(self, connection: apsw.Connection, path: Path, report: Report[T], machine: str = "") -> None:
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        path: Path,
+        report: Report[T],
+        machine: str = "",
+        foretell: Callable[[Sequence[Ask]], None] = lambda _: None,
+    ) -> None:
         self.connection = connection
         self.path = path
         self.report = report
         self.machine = machine
+        self.foretell = foretell
         self._orders: SimpleQueue[QueuedBatch[T] | None] = SimpleQueue()
         self._newest = 0
         self.log = WriteAheadLog(connection, path)
@@ -102,6 +112,9 @@ class Writer(Generic[T]):
         try:
             self._begin()
             outcomes = [self._outcome(order.changes, alone=alone) for order in group]
+            asks = [ask for each in outcomes if isinstance(each, Applied) for ask in each.asks]
+            if asks:
+                self.foretell(asks)
             self.connection.execute("COMMIT")
         except apsw.Error as error:
             if self.connection.in_transaction:
