@@ -56,7 +56,7 @@ fmt: $(READY)  ## format, and fix what can be fixed automatically
 	@dev/page format
 
 bench: $(READY)  ## run the benchmarks, and compare their figures with the recorded ones; RECORD=1 records them
-	@$(BIN)/python bench/run.py $(if $(RECORD),--record) $(BENCH)
+	@$(BIN)/python bench/run.py $(if $(RECORD),--record) $(if $(ROUNDS),--rounds=$(ROUNDS)) $(BENCH)
 
 torture: $(READY)  ## run the long tests: hundreds of killed hubs, 100 times as many examples
 	@$(BIN)/pytest -m torture -n 2

@@ -8,14 +8,17 @@ import asyncio
 import statistics
 import subprocess
 import tempfile
+import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import uvloop
 
+import bench_idle
 import bench_many
 import figures
-from bench_http import Server, answers, frames, started
+from asking import AskClient, Opened
+from bench_http import ASKS, Server, answers, frames, started
 
 SESSIONS, STREAMING = 1000, 10
 ROUNDS = 5
@@ -33,8 +36,44 @@ async def settled(crowd: Server) -> None:
         used = crowd.cpu()
 
 
+class CrowdClient(AskClient):
+    """Also hears when the child could read an answer: that is then `at`, and there is no name."""
+
+    def read(self, at: float, event: bytes) -> Opened | None:
+        place = event.find(b'"@')
+        if place >= 0:
+            return Opened(float(event[place + 2 : place + 22].partition(b'"')[0]), "", "")
+        return super().read(at, event)
+
+
+async def answers_of_a_page(server: Server) -> list[float]:
+    """As `answers`, but on a connection that stays open."""
+    delays: list[float] = []
+    posted = 0.0
+    async with CrowdClient("", server.port, server.token) as client:
+        await server.say(f"asks {ASKS}")
+        while len(delays) < ASKS:
+            opened = await client.next()
+            if opened.name:
+                posted = time.monotonic()
+                await client.answer(opened)
+                await client.settle()
+            else:
+                delays.append(opened.at - posted)
+    return delays
+
+
+async def new_connections(crowd: Server, empty: Server) -> None:
+    """Each is checked first: does one of the thousand Claudes hold it?"""
+    mine, other = [statistics.median(await answers(server)) for server in (crowd, empty)]
+    print(
+        f"crowd: answer to child, each on a new connection, median: {mine / other:.2f} of an empty hub "
+        f"({mine * 1000:.1f} and {other * 1000:.1f} ms)"
+    )
+
+
 async def compare(crowd: Server, empty: Server) -> None:
-    for what, measured in (("frame to event", frames), ("answer to child", answers)):
+    for what, measured in (("frame to event", frames), ("answer to child", answers_of_a_page)):
         rounds = [[await measured(server) for server in (crowd, empty)] for _ in range(ROUNDS)]
         for of_hundred, called in ((50, "median"), (99, "p99")):
             calls = [[statistics.quantiles(delays, n=100)[of_hundred - 1] for delays in each] for each in rounds]
@@ -52,10 +91,14 @@ async def measure(crowded: Path, alone: Path) -> None:
     await bench_many.store(crowded, SESSIONS - STREAMING - 1, "idle")
     async with AsyncExitStack() as stack:
         crowd, empty = [await stack.enter_async_context(started("hub", str(each))) for each in (crowded, alone)]
+        # Killed, not stopped: ending a thousand sessions one by one takes long, and isn't measured.
+        for each in (crowd, empty):
+            stack.callback(each.process.kill)
         await settled(crowd)
         for _ in range(STREAMING):
             await crowd.request("POST", "/api/sessions", {"say": "busy", "project": str(crowded)})
         await compare(crowd, empty)
+        await new_connections(crowd, empty)
 
 
 def main() -> None:
@@ -70,8 +113,9 @@ def main() -> None:
             children += [bench_many.prepare(crowded, number, asks=False)[0] for number in quiet]
             uvloop.run(measure(crowded, alone))
         finally:
+            for each in (crowded, alone):
+                bench_idle.end(each)
             for child in children:
-                child.kill()
                 child.wait()
 
 

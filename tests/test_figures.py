@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 import figures
 from figures import Figure, compare, middle
 
@@ -43,7 +45,7 @@ def test_one_bad_round_of_five_changes_nothing() -> None:
     assert middle(rounds)["time"].value == 1.01
 
 
-def test_a_difference_is_compared_as_a_ratio_to_its_floor(tmp_path: Path, monkeypatch) -> None:
+def test_a_difference_is_compared_as_a_ratio_to_its_floor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From +0.1 ms to +0.2 ms over a floor of 7 ms is no change; from +1 ms to +2 ms is."""
     monkeypatch.setenv(figures.INTO, str(tmp_path / "figures"))
     for name, ours in (("before", 7.1), ("after", 7.2), ("much later", 9.0)):
@@ -54,7 +56,7 @@ def test_a_difference_is_compared_as_a_ratio_to_its_floor(tmp_path: Path, monkey
     assert states([Figure("ask", later.value)], {"ask": before.value}) == {"ask": "worse"}
 
 
-def test_nothing_is_written_without_a_place_for_it(tmp_path: Path, monkeypatch) -> None:
+def test_nothing_is_written_without_a_place_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(figures.INTO, raising=False)
     monkeypatch.chdir(tmp_path)
 

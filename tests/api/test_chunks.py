@@ -119,11 +119,16 @@ async def _raw(hub: Served, *, version: str = "1.1", read: bool = True) -> Async
     await reader.readuntil(b"event: place")
     await reader.readuntil(b"\n\n\r\n")
     if not read:
-        writer.transport.pause_reading()  # type: ignore[attr-defined] (it is one that reads, too)
+        _both_ways(writer).pause_reading()
     try:
         yield reader, writer
     finally:
         writer.transport.abort()
+
+
+def _both_ways(writer: asyncio.StreamWriter) -> asyncio.Transport:
+    assert isinstance(writer.transport, asyncio.Transport)
+    return writer.transport
 
 
 def _request(token: str, version: str) -> bytes:
@@ -141,7 +146,7 @@ async def _chunk(ends: Ends) -> bytes:
 
 async def _cursors(ends: Ends, until: int) -> list[int]:
     """Of the items up to this one, from whole chunks."""
-    ends[1].transport.resume_reading()  # type: ignore[attr-defined]
+    _both_ways(ends[1]).resume_reading()
     found: list[int] = []
     while not found or found[-1] != until:
         events = (await _chunk(ends)).split(b"\n\n")

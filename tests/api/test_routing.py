@@ -23,6 +23,10 @@ def test_a_path_has_values_for_its_parameters() -> None:
     assert TABLE.find("GET", "/api/asks/a_1/evidence/2") == (PART, {"id": "a_1", "number": "2"})
 
 
+def test_everything_in_the_table_can_be_found() -> None:
+    assert sorted(TABLE) == sorted([ONE, ANSWER, PART, NAMED, REMOVE])
+
+
 def test_the_first_of_several_routes_counts() -> None:
     assert TABLE.find("GET", "/api/asks/newest") == (NAMED, {})
     later = RouteTable([ONE, NAMED])

@@ -152,9 +152,12 @@ async def test_an_asker_has_its_turn_before_followers_hear_of_the_answer(feed: F
     async with feed.follow(0) as follower, asyncio.TaskGroup() as tasks:
         running = tasks.create_task(RoomyReader(follower).run())
         await settled()
-        follower.taker = lambda news: (
-            order.append(news.text if isinstance(news, Preview) else f"{len(news)} items") is None
-        )
+
+        def take(news: News) -> bool:
+            order.append(news.text if isinstance(news, Preview) else f"{len(news)} items")
+            return True
+
+        follower.taker = take
         loop = asyncio.get_running_loop()
         loop.call_soon(order.append, "the asker")
         feed._hear([_item(1, b'{"type":"ask.settled","ask":"a_1"}')])

@@ -368,8 +368,9 @@ def test_only_what_wants_it_is_looked_at_closer() -> None:
         return decode(text)
 
     quick = [ALL["text delta"], ALL["text"], ALL["tool result"], ALL["result"]] * 100
-    slow = [ALL["permission"], ALL["cancel"], ALL["init"]]
-    assert plain(at_once([*quick, *slow, *quick], look_closer)) == plain(one_by_one([*quick, *slow, *quick]))
+    slow = [ALL["permission"], ALL["cancel"]]
+    mixed = [*quick, ALL["init"], *slow, ALL["status"], *quick]
+    assert plain(at_once(mixed, look_closer)) == plain(one_by_one(mixed))
     assert asked_for == slow
 
 

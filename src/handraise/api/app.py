@@ -41,7 +41,7 @@ class WebApp:
         )
         self._guard = guard
         self._page = page
-        self._table = RouteTable(self.routes)
+        self.served = RouteTable(self.routes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_counted(message: MutableMapping[str, Any]) -> None:
@@ -56,11 +56,11 @@ class WebApp:
         if not self._is_for_us(request):
             return failed(421, "wrong_host", t("error.host"))
         path, method = request.scope["path"], request.method
-        found = self._table.find(method, path)
+        found = self.served.find(method, path)
         if found is not None:
             request.scope["path_params"] = found.values
             return await self._guard.enter(found.route, request)
-        methods = self._table.methods(path)
+        methods = self.served.methods(path)
         if methods:
             response = failed(405, "method_not_allowed", f"{method} isn't supported at {path[:200]}.")
             response.headers["allow"] = ", ".join(methods)

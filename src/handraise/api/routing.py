@@ -35,6 +35,10 @@ class RouteTable(Generic[R]):
                 branch = branch.grow("" if segment.startswith("{") else segment, is_any=segment.startswith("{"))
             branch.ends.append((number, route))
 
+    def __iter__(self) -> Iterator[R]:
+        """Everything that can be found."""
+        return self._root.all()
+
     def find(self, method: str, path: str) -> RouteMatch[R] | None:
         """HEAD is a method like any other: it must not use up a one-time code or hold a stream open."""
         segments = path.split("/")
@@ -62,6 +66,11 @@ class _Branch(Generic[R]):
             return self._exact.setdefault(segment, _Branch())
         self._any = self._any or _Branch()
         return self._any
+
+    def all(self) -> Iterator[R]:
+        yield from (route for _, route in self.ends)
+        for branch in (*self._exact.values(), *([self._any] if self._any else [])):
+            yield from branch.all()
 
     def reach(self, segments: Sequence[str], place: int) -> Iterator[tuple[int, R]]:
         if place == len(segments):

@@ -203,6 +203,7 @@ class _Connection(HttpToolsProtocol):
         super().connection_lost(exc)
         if self._writer is not None:
             self._writer.gone()
+        self._writer = self._answering = None
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -247,7 +248,7 @@ class _Connection(HttpToolsProtocol):
             super().on_body(body)
 
     def on_response_complete(self) -> None:
-        self._writer = None
+        self._writer = self._answering = None
         self._room.forget(self)
         super().on_response_complete()
 

@@ -160,7 +160,7 @@ def _texts(value: object) -> Iterator[str]:
         match waiting.pop():
             case str() as text:
                 yield text
-            case Mapping() as fields:
-                waiting += [*fields.keys(), *fields.values()]
             case list() | tuple() as several:
                 waiting += several
+            case Mapping() as fields:
+                waiting += [*fields.keys(), *fields.values()]

@@ -41,7 +41,8 @@ def t(key: str, /, **values: object) -> str:
     message = _State.catalogue.message(key)
     if message is None:
         return _missing(f"There is no text {key!r}.", key)
-    return _PLACEHOLDER.sub(lambda found: _value(key, found, values), _form(message, values))
+    form = _form(message, values)
+    return _PLACEHOLDER.sub(lambda found: _value(key, found, values), form) if "{" in form else form
 
 
 def use(language: str) -> None:
