@@ -126,6 +126,7 @@ def _run(service: "ServeConfig", *, stop_sessions: bool, link: bool) -> None:
                 if service.telegram_trouble:
                     click.echo(f"Warning: no Telegram bot. {service.telegram_trouble}")
                 gc.freeze()  # what is loaded stays: collecting it over and over would cause pauses
+                gc.enable()  # `entry.py` disabled it for the start
                 await _attend(up, stopping, stop_sessions=stop_sessions, link=link)
 
     _raise_limit_of_files()
