@@ -1,12 +1,9 @@
 """The ASGI application: the table of routes behind the guard, and the page."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Iterable, MutableMapping
 from typing import Any
 
-from starlette import routing
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -17,6 +14,7 @@ from handraise.api.guard import ApiGuard
 from handraise.api.login import LoginRoutes
 from handraise.api.openapi import document
 from handraise.api.requests import ApiRequest, Route, answer, failed
+from handraise.api.route_table import RouteTable
 from handraise.api.static import StaticPage
 from handraise.api.stream import Streams
 from handraise.texts import t
@@ -43,10 +41,7 @@ class WebApp:
         )
         self._guard = guard
         self._page = page
-        self.served = [_route(guard, route) for route in self.routes]
-        self._app = Starlette(routes=self.served, exception_handlers={HTTPException: self._no_such_route})
-        self._app.router.redirect_slashes = False
-        self._app.router.default = self._otherwise
+        self._table = RouteTable(self.routes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_counted(message: MutableMapping[str, Any]) -> None:
@@ -54,11 +49,20 @@ class WebApp:
                 self.answered[message["status"]] += 1
             await send(message)
 
-        if self._is_for_us(scope):
-            await self._app(scope, receive, send_counted)
-        else:
-            response = failed(421, "wrong_host", t("error.host"))
-            await response(scope, receive, send_counted)
+        response = await self._respond(scope, receive, send_counted)
+        await response(scope, receive, send_counted)
+
+    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> Response:
+        if not self._is_for_us(scope):
+            return failed(421, "wrong_host", t("error.host"))
+        found = self._table.find(scope["path"])
+        if not found:
+            return self._otherwise(scope)
+        # Each route has one method. HEAD isn't GET: it must not use up a one-time code or hold a stream open.
+        if scope["method"] not in found:
+            return _not_supported(scope, found)
+        route, scope["path_params"] = found[scope["method"]]
+        return await self._guard.enter(route, Request(scope, receive, send))
 
     def _is_for_us(self, scope: Scope) -> bool:
         """Checked first: under a host name that isn't ours (DNS rebinding) there isn't even a page."""
@@ -67,7 +71,7 @@ class WebApp:
         hosts = Request(scope).headers.getlist("host")
         return len(hosts) == 1 and origins.host_is_ours(hosts[0], self._guard.hosts)
 
-    async def _otherwise(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def _otherwise(self, scope: Scope) -> Response:
         """Anything that isn't a route: a file of the page, or a path that the page itself handles."""
         path = scope["path"].removeprefix("/")
         response: Response | None = None
@@ -76,34 +80,14 @@ class WebApp:
             response = self._page.find(path, accepts)
             if response is None and not path.startswith("api/"):
                 response = self._page.index(accepts=accepts)
-        response = response or failed(404, "not_found", t("error.nothing_here"))
-        await response(scope, receive, send)
-
-    async def _no_such_route(self, request: Request, error: Exception) -> Response:
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        if status != 405:
-            return failed(status, "not_found", t("error.nothing_here"))
-        response = failed(405, "method_not_allowed", f"{request.method} isn't supported at {request.url.path[:200]}.")
-        response.headers["allow"] = ", ".join(self._methods(request.scope["path"]))
-        return response
-
-    def _methods(self, path: str) -> list[str]:
-        """All methods of a path: several routes may share it, each with its own method."""
-        return sorted({name for each in self.served if each.path_regex.match(path) for name in each.methods or ()})
+        return response or failed(404, "not_found", t("error.nothing_here"))
 
     async def _openapi(self, _: ApiRequest) -> Response:
         return answer(document(self.routes, handraise.__version__, self._guard.cookie))
 
 
-def _route(guard: ApiGuard, route: Route) -> routing.Route:
-    made = routing.Route(route.path, _behind(guard, route), methods=[route.method])
-    # HEAD must not use up a one-time code or hold a stream open.
-    made.methods = {route.method}
-    return made
-
-
-def _behind(guard: ApiGuard, route: Route) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        return await guard.enter(route, request)
-
-    return endpoint
+def _not_supported(scope: Scope, methods: Iterable[str]) -> Response:
+    message = f"{scope['method']} isn't supported at {Request(scope).url.path[:200]}."
+    response = failed(405, "method_not_allowed", message)
+    response.headers["allow"] = ", ".join(sorted(methods))
+    return response

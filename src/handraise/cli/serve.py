@@ -58,14 +58,17 @@ def serve(
 
     Sessions keep running when the hub stops. The next hub reattaches them.
     """
-    from handraise.cli.hub_settings import service as read_service
-    from handraise.serving import logs
+    from handraise.claude import sandbox_support
 
-    logs.configure(sys.stderr, verbose=verbose)
-    folder = state_folder(state)
-    with _in_words(folder):
-        service = read_service(os.environ, folder, host, port, database)
-    _run(service, stop_sessions=stop_sessions, link=not no_link)
+    with sandbox_support.begun():  # beside what is imported next, and takes longest
+        from handraise.cli.hub_settings import service as read_service
+        from handraise.serving import logs
+
+        logs.configure(sys.stderr, verbose=verbose)
+        folder = state_folder(state)
+        with _in_words(folder):
+            service = read_service(os.environ, folder, host, port, database)
+        _run(service, stop_sessions=stop_sessions, link=not no_link)
 
 
 @click.command()
