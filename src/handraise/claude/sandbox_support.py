@@ -99,6 +99,7 @@ class _Trial:
             # In a thread: before there is a loop, nothing could watch the program for it.
             _, errors = await asyncio.to_thread(self._program.communicate, timeout=_DEADLINE)
         except subprocess.TimeoutExpired:
+            self.abandon()
             return None, b""
         else:
             _reap(self._order)
