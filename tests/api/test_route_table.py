@@ -7,9 +7,12 @@ from typing import Any
 
 import httpx2
 import pytest
+from starlette.responses import Response
+from starlette.routing import compile_path
 
 from api.served import error_of, served
-from handraise.api.requests import Route
+from handraise.api.requests import ApiRequest, Route
+from handraise.api.route_table import RouteTable
 from handraise.model.tokens import ROLES, Role, may
 
 DESCRIBED = Path(__file__).parents[2] / "docs" / "api.md"
@@ -53,7 +56,7 @@ PROMISED = {
 async def test_every_route_is_in_the_document_and_nothing_else_is(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client() as client:
         document = (await client.get("/api/openapi.json")).json()
-        real = {(route.method, route.path) for route in hub.up.app.served}
+        real = {(route.method, route.path) for route in hub.up.app.routes}
         written = {(method.upper(), path) for path, operations in document["paths"].items() for method in operations}
         assert real == written
         assert real >= PROMISED
@@ -62,6 +65,36 @@ async def test_every_route_is_in_the_document_and_nothing_else_is(tmp_path: Path
             assert "default" in operation["responses"]
         ids = [each["operationId"] for operations in document["paths"].values() for each in operations.values()]
         assert len(ids) == len(set(ids))
+
+
+async def test_a_path_leads_to_the_routes_that_starlette_would_find(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub:
+        routes = hub.up.app.routes
+    table, patterns = RouteTable(routes), [(route, compile_path(route.path)[0]) for route in routes]
+    filled = {re.sub(r"\{\w+\}", name, route.path) for route in routes for name in ("x", "a b\n", "asks", "{id}", "é.")}
+    paths = {f"{path}{end}" for path in filled for end in ("", "/", "/x", "//")} | {
+        path.replace("/", "//", 1) for path in filled
+    }
+    for path in (*sorted(paths), "", "/", "//", "api/asks", "/nowhere", "/api", "/API/asks"):
+        expected: dict[str, tuple[Route, dict[str, str]]] = {}
+        for route, pattern in patterns:
+            match = pattern.match(path)
+            if match:
+                expected.setdefault(route.method, (route, match.groupdict()))
+        assert table.find(path) == expected, path
+
+
+def test_an_exact_path_comes_first_and_the_rest_of_the_path_is_still_found() -> None:
+    async def endpoint(_: ApiRequest) -> Response:
+        return Response()
+
+    places = ("GET", "/a/{id}"), ("GET", "/a/new"), ("DELETE", "/a/{id}"), ("GET", "/{kind}/new/{id}")
+    one, new, gone, deep = routes = [Route(method, path, None, endpoint, "") for method, path in places]
+    table = RouteTable(routes)
+    assert table.find("/a/new") == {"GET": (new, {}), "DELETE": (gone, {"id": "new"})}
+    assert table.find("/a/old") == {"GET": (one, {"id": "old"}), "DELETE": (gone, {"id": "old"})}
+    assert table.find("/a/new/7") == {"GET": (deep, {"kind": "a", "id": "7"})}
+    assert table.find("/a/") == table.find("/a") == table.find("/a/new/") == {}
 
 
 async def test_every_route_is_described_for_people_with_its_role_and_nothing_else_is(tmp_path: Path) -> None:

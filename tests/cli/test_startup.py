@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -140,6 +141,63 @@ def test_talking_to_a_hub_takes_nothing_but_our_own_client() -> None:
 def test_a_hub_imports_what_few_hubs_need_when_they_need_it() -> None:
     found = imported_by("import handraise.serving.serve")
     assert not found & {"prometheus_client", "http.server", "httpx2", "cryptography", "mcp", "rich", "prompt_toolkit"}
+
+
+SERVED = """
+import gc, os, signal, sys
+from handraise.cli.entry import main
+
+class Watched:
+    def write(self, text):
+        if "is up at" in text:
+            print(gc.isenabled(), gc.get_freeze_count() > 0, *sys.modules, file=sys.stderr)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def flush(self): pass
+    def isatty(self): return False
+
+sys.argv = ["handraise", "serve", "--port", "0"]
+sys.stdout = Watched()
+main()
+"""
+FOR_FEW_HUBS = {
+    *("apprise", "asyncpg", "babel", "cryptography", "httpx2", "mcp", "prometheus_client", "smtplib"),
+    *("handraise.store.postgres", "handraise.surfaces.telegram", "handraise.surfaces.push.client"),
+    *("handraise.surfaces.webhooks.client", "handraise.api.mcp_sdk", "handraise.api.prometheus"),
+}
+FOR_OTHER_COMMANDS = {
+    *("rich", "prompt_toolkit", "pygments", "markdown_it", "handraise.desk.remote", "handraise.surfaces.terminal"),
+    *("handraise.backup", "handraise.demo", "handraise.doctor"),
+}
+FOR_NOBODY = {
+    *(
+        "attr",
+        "greenlet",
+        "h11",
+        "html.entities",
+        "http.server",
+        "platformdirs",
+        "structlog",
+        "unittest",
+        "urllib.request",
+    ),
+    *("starlette.applications", "starlette.routing", "starlette.templating", "starlette.testclient", "websockets"),
+    *("wsproto", "xml", "zipfile", "zoneinfo"),
+}
+
+
+def test_a_hub_that_is_up_has_imported_only_what_every_hub_needs(tmp_path: Path) -> None:
+    claude = tmp_path / "claude"
+    claude.write_text("#!/bin/sh\n")
+    claude.chmod(0o700)
+    here = {"HANDRAISE_STATE": str(tmp_path / "state"), "HANDRAISE_CLAUDE_PATH": str(claude), "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", SERVED], env={**os.environ, **here}, capture_output=True, text=True, check=True
+    )
+    collects, has_frozen, *found = done.stderr.split()
+    assert not set(found) & (FOR_FEW_HUBS | FOR_OTHER_COMMANDS | FOR_NOBODY)
+    assert "handraise.serving.serve" in found
+    assert (collects, has_frozen) == ("True", "True")
 
 
 def test_no_value_of_ours_is_a_dataclass() -> None:

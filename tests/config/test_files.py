@@ -17,7 +17,11 @@ def written(path: Path, text: str | bytes, mode: int = 0o600) -> Path:
     return path
 
 
-def test_places_are_named_by_variables_or_by_the_platform() -> None:
+@pytest.mark.parametrize("base", [None, "", " ", "relative", "/etc/mine"])
+def test_places_are_named_by_variables_or_by_the_platform(monkeypatch: pytest.MonkeyPatch, base: str | None) -> None:
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    if base is not None:
+        monkeypatch.setenv("XDG_CONFIG_HOME", base)
     assert settings_file({}) == platformdirs.user_config_path("handraise") / "handraise.toml"
     assert settings_file({"HANDRAISE_CONFIG": "mine.toml"}) == Path.cwd() / "mine.toml"
 

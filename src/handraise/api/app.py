@@ -1,7 +1,7 @@
 """The ASGI application: the table of routes behind the guard, and the page."""
 
 from collections import Counter
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 from typing import Any
 
 from starlette.requests import Request
@@ -14,7 +14,7 @@ from handraise.api.guard import ApiGuard
 from handraise.api.login import LoginRoutes
 from handraise.api.openapi import document
 from handraise.api.requests import ApiRequest, Route, answer, failed
-from handraise.api.routing import RouteTable
+from handraise.api.route_table import RouteTable
 from handraise.api.static import StaticPage
 from handraise.api.stream import Streams
 from handraise.texts import t
@@ -41,7 +41,7 @@ class WebApp:
         )
         self._guard = guard
         self._page = page
-        self.served = RouteTable(self.routes)
+        self._table = RouteTable(self.routes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_counted(message: MutableMapping[str, Any]) -> None:
@@ -49,37 +49,34 @@ class WebApp:
                 self.answered[message["status"]] += 1
             await send(message)
 
-        response = await self._respond(Request(scope, receive))
+        response = await self._respond(scope, receive, send_counted)
         await response(scope, receive, send_counted)
 
-    async def _respond(self, request: Request) -> Response:
-        if not self._is_for_us(request):
+    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> Response:
+        if not self._is_for_us(scope):
             return failed(421, "wrong_host", t("error.host"))
-        path, method = request.scope["path"], request.method
-        found = self.served.find(method, path)
-        if found is not None:
-            request.scope["path_params"] = found.values
-            return await self._guard.enter(found.route, request)
-        methods = self.served.methods(path)
-        if methods:
-            response = failed(405, "method_not_allowed", f"{method} isn't supported at {path[:200]}.")
-            response.headers["allow"] = ", ".join(methods)
-            return response
-        return self._otherwise(request)
+        found = self._table.find(scope["path"])
+        if not found:
+            return self._otherwise(scope)
+        # Each route has one method. HEAD isn't GET: it must not use up a one-time code or hold a stream open.
+        if scope["method"] not in found:
+            return _not_supported(scope, found)
+        route, scope["path_params"] = found[scope["method"]]
+        return await self._guard.enter(route, Request(scope, receive, send))
 
-    def _is_for_us(self, request: Request) -> bool:
+    def _is_for_us(self, scope: Scope) -> bool:
         """Checked first: under a host name that isn't ours (DNS rebinding) there isn't even a page."""
-        if "handraise.peer" in request.scope.get("extensions", {}):
+        if "handraise.peer" in scope.get("extensions", {}):
             return True
-        hosts = request.headers.getlist("host")
+        hosts = Request(scope).headers.getlist("host")
         return len(hosts) == 1 and origins.host_is_ours(hosts[0], self._guard.hosts)
 
-    def _otherwise(self, request: Request) -> Response:
+    def _otherwise(self, scope: Scope) -> Response:
         """Anything that isn't a route: a file of the page, or a path that the page itself handles."""
-        path = request.scope["path"].removeprefix("/")
+        path = scope["path"].removeprefix("/")
         response: Response | None = None
-        if request.method in ("GET", "HEAD"):
-            accepts = request.headers.get("accept-encoding", "")
+        if scope["method"] in ("GET", "HEAD"):
+            accepts = Request(scope).headers.get("accept-encoding", "")
             response = self._page.find(path, accepts)
             if response is None and not path.startswith("api/"):
                 response = self._page.index(accepts=accepts)
@@ -87,3 +84,10 @@ class WebApp:
 
     async def _openapi(self, _: ApiRequest) -> Response:
         return answer(document(self.routes, handraise.__version__, self._guard.cookie))
+
+
+def _not_supported(scope: Scope, methods: Iterable[str]) -> Response:
+    message = f"{scope['method']} isn't supported at {Request(scope).url.path[:200]}."
+    response = failed(405, "method_not_allowed", message)
+    response.headers["allow"] = ", ".join(sorted(methods))
+    return response

@@ -1,6 +1,5 @@
 """The built page: files built before the hub started, and nothing else from this machine."""
 
-from importlib.resources import files
 from mimetypes import guess_type
 from pathlib import Path
 
@@ -17,7 +16,7 @@ class StaticPage:
     """`folder` has an `index.html` if the page was built."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = (folder or Path(str(files("handraise.api"))) / "page").resolve()
+        self._folder = (folder or Path(__file__).parent / "page").resolve()
 
     def find(self, path: str, accepts: str = "") -> FileResponse | None:
         """The file at this path below the folder; compressed, if `accepts` (Accept-Encoding) allows it."""

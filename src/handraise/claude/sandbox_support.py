@@ -3,10 +3,12 @@
 import asyncio
 import json
 import os
+import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -18,6 +20,8 @@ _APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 _CLONE = Path("/proc/sys/kernel/unprivileged_userns_clone")
 _MOST = Path("/proc/sys/user/max_user_namespaces")
 _found: dict[int, "SandboxSupport"] = {}
+_trials: dict[int, "_Trial"] = {}
+"""Checks that were begun, and not asked for yet."""
 
 
 class SandboxSupport(Struct, frozen=True):
@@ -27,43 +31,93 @@ class SandboxSupport(Struct, frozen=True):
     advice: str = ""
 
 
+@contextmanager
+def begun() -> Iterator[None]:
+    """Starts the check ahead of `look`, which then finds it done: it takes as long as a tenth of a hub's start."""
+    user = os.geteuid()
+    if sys.platform == "linux" and user not in _found:
+        with suppress(OSError):  # `look` tries again, and says why
+            _trials[user] = _Trial()
+    try:
+        yield
+    finally:
+        trial = _trials.pop(user, None)
+        if trial is not None:
+            trial.abandon()
+
+
 async def look() -> SandboxSupport:
     """Checked once per process and user."""
     user = os.geteuid()
     if user not in _found:
         try:
-            _found[user] = await _try()
+            _found[user] = await _try(user)
         except OSError as error:
             _found[user] = SandboxSupport(t("sessions.sandbox.failed", why=error.strerror), advice())
     return _found[user]
 
 
-async def _try() -> SandboxSupport:
+async def _try(user: int) -> SandboxSupport:
     if sys.platform != "linux":
         return SandboxSupport(t("sessions.sandbox.no_namespaces"), t("sessions.sandbox.linux"))
-    with tempfile.TemporaryDirectory() as folder:
+    trial = _trials.pop(user, None) or _Trial()
+    status, errors = await trial.result()
+    if status is None:
+        return SandboxSupport(t("sessions.sandbox.slow", seconds=f"{_DEADLINE:g}"), advice())
+    if status == 0:
+        return SandboxSupport()
+    reason = errors.decode(errors="replace").strip().rpartition("could not create the sandbox: ")[2]
+    reason = reason or t("sessions.sandbox.status", status=status)
+    return SandboxSupport(t("sessions.sandbox.refused", why=reason), advice())
+
+
+class _Trial:
+    """A program that does nothing, in a sandbox, and the folder with its order. Runs on its own until it is asked."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self._order = Path(self._folder.name, "launch.json")
+        try:
+            self._program = self._start(self._folder.name)
+        except OSError:
+            self._folder.cleanup()
+            raise
+
+    def _start(self, folder: str) -> subprocess.Popen[bytes]:
         grounds = sandbox.sandbox_context([Path(folder)], os.environ)
         # The folder is hidden inside the sandbox: the program gets everything it needs before that.
         plan = sandbox.plan(sandbox.Sandbox(preset="open", directory="/"), grounds)
-        order = {"command": ["/bin/true"], "directory": "/", "sandbox": plan}
-        _write(Path(folder, "launch.json"), order)
-        tried = await asyncio.create_subprocess_exec(
-            sys.executable, *launcher.WORDS, folder,
-            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
+        self._order.write_text(json.dumps({"command": ["/bin/true"], "directory": "/", "sandbox": plan}))
+        return subprocess.Popen(
+            [sys.executable, *launcher.WORDS, folder],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         )  # fmt: skip
+
+    async def result(self) -> tuple[int | None, bytes]:
+        """Its exit status, and what it wrote; no status if it took too long."""
         try:
-            async with asyncio.timeout(_DEADLINE):
-                _, errors = await tried.communicate()
-        except TimeoutError:
-            tried.kill()
-            await tried.wait()
-            return SandboxSupport(t("sessions.sandbox.slow", seconds=f"{_DEADLINE:g}"), advice())
-        _reap(Path(folder, "launch.json"))
-    if tried.returncode == 0:
-        return SandboxSupport()
-    reason = errors.decode(errors="replace").strip().rpartition("could not create the sandbox: ")[2]
-    reason = reason or t("sessions.sandbox.status", status=tried.returncode)
-    return SandboxSupport(t("sessions.sandbox.refused", why=reason), advice())
+            # In a thread: before there is a loop, nothing could watch the program for it.
+            _, errors = await asyncio.to_thread(self._program.communicate, timeout=_DEADLINE)
+        except subprocess.TimeoutExpired:
+            self.abandon()
+            return None, b""
+        else:
+            _reap(self._order)
+            return self._program.returncode, errors
+        finally:
+            self._end()
+
+    def abandon(self) -> None:
+        """Ends it without a result."""
+        self._end()
+        if self._program.stderr is not None:
+            self._program.stderr.close()
+
+    def _end(self) -> None:
+        if self._program.poll() is None:
+            self._program.kill()
+        self._program.wait()
+        self._folder.cleanup()
 
 
 def advice() -> str:
@@ -76,10 +130,6 @@ def advice() -> str:
         return t("sessions.sandbox.allow", command="sysctl -w user.max_user_namespaces=10000")
     options = "--security-opt seccomp=unconfined --security-opt systempaths=unconfined"
     return t("sessions.sandbox.container", options=options)
-
-
-def _write(file: Path, order: dict[str, Any]) -> None:
-    file.write_text(json.dumps(order))
 
 
 def _reap(record: Path) -> None:

@@ -43,6 +43,11 @@ def _perform() -> None:
         return
     if words in (["ps"], ["ps", "--json"]) and _printed(_sessions):
         return
+    if words[:1] == ["serve"]:
+        import gc
+
+        # Until the hub is up: what is loaded stays, and looking for garbage in it is an eighth of the start.
+        gc.disable()
     from handraise.cli.main import main as command
 
     command()

@@ -58,14 +58,17 @@ def serve(
 
     Sessions keep running when the hub stops. The next hub reattaches them.
     """
-    from handraise.cli.hub_settings import service as read_service
-    from handraise.serving import logs
+    from handraise.claude import sandbox_support
 
-    logs.configure(sys.stderr, verbose=verbose)
-    folder = state_folder(state)
-    with _in_words(folder):
-        service = read_service(os.environ, folder, host, port, database)
-    _run(service, stop_sessions=stop_sessions, link=not no_link)
+    with sandbox_support.begun():  # beside what is imported next, and takes longest
+        from handraise.cli.hub_settings import service as read_service
+        from handraise.serving import logs
+
+        logs.configure(sys.stderr, verbose=verbose)
+        folder = state_folder(state)
+        with _in_words(folder):
+            service = read_service(os.environ, folder, host, port, database)
+        _run(service, stop_sessions=stop_sessions, link=not no_link)
 
 
 @click.command()
@@ -126,6 +129,7 @@ def _run(service: "ServeConfig", *, stop_sessions: bool, link: bool) -> None:
                 if service.telegram_trouble:
                     click.echo(f"Warning: no Telegram bot. {service.telegram_trouble}")
                 gc.freeze()  # what is loaded stays: collecting it over and over would cause pauses
+                gc.enable()  # `entry.py` disabled it for the start
                 await _attend(up, stopping, stop_sessions=stop_sessions, link=link)
 
     _raise_limit_of_files()

@@ -1,11 +1,10 @@
 """Finds and opens settings files. Refuses a file that others can write."""
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from stat import S_ISREG
-
-import platformdirs
 
 from handraise.config.database import SharedDatabase
 from handraise.config.reading import Layers
@@ -26,7 +25,15 @@ _LARGEST_TOKEN = 1024
 def settings_file(environ: Mapping[str, str]) -> Path:
     """`$HANDRAISE_CONFIG`, or `handraise.toml` in the platform's folder for user settings."""
     path = environ.get("HANDRAISE_CONFIG")
-    return Path(path).expanduser().absolute() if path else platformdirs.user_config_path(_APPLICATION) / SETTINGS
+    return Path(path).expanduser().absolute() if path else _usual_folder() / SETTINGS
+
+
+def _usual_folder() -> Path:
+    """The platform's folder for user settings, as `platformdirs` would name it; importing that takes too long."""
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    if not os.path.isabs(base):
+        base = os.path.expanduser("~/Library/Application Support" if sys.platform == "darwin" else "~/.config")
+    return Path(base, _APPLICATION)
 
 
 def load_layers(environ: Mapping[str, str], project: Path | None = None) -> Layers:

@@ -3,7 +3,6 @@
 import os
 import re
 import zlib
-from importlib import resources
 from pathlib import Path
 
 import apsw
@@ -19,10 +18,12 @@ from handraise.store.interface import (
 )
 from handraise.texts import t
 
+_FOLDER = Path(__file__).parent
+
 
 def _load() -> dict[str, str]:
     statements: dict[str, str] = {}
-    for file in (resources.files(__package__) / "queries").iterdir():
+    for file in (_FOLDER / "queries").iterdir():
         pieces = re.split(r"^-- name: (\w+)$", file.read_text("utf-8"), flags=re.MULTILINE)
         statements.update(zip(pieces[1::2], pieces[2::2], strict=True))
     return statements
@@ -153,5 +154,5 @@ def _version(connection: apsw.Connection) -> int:
 
 def _migrations() -> list[str]:
     """In the order of their numbers, which count from 1."""
-    files = sorted((resources.files(__package__) / "migrations").iterdir(), key=lambda file: file.name)
+    files = sorted((_FOLDER / "migrations").iterdir(), key=lambda file: file.name)
     return [file.read_text("utf-8") for file in files]
