@@ -34,7 +34,7 @@ PAUSE = 0.2
 LONG = "s_0"
 _WORDS = "Some **words** about `file_{0}.py`, and what to do next.\n\n- one\n- two\n\n```python\nx = {0}\n```"
 # Records when an ask's event was created, and when the browser painted the text of its card.
-_WATCH = """
+WATCH = """
   window.heard = {}; window.painted = {}; window.waiting = {};
   const Real = EventSource;
   window.EventSource = class extends Real {
@@ -296,7 +296,7 @@ async def open_time(up: RunningHub, page: Page, path: str, there: str) -> float:
 
 async def main() -> None:
     if can_measure("page"):
-        async with hub_and_page(_WATCH) as (up, page):
+        async with hub_and_page(WATCH) as (up, page):
             await measure(up, page)
 
 

@@ -27,15 +27,20 @@ async def hub_and_page(script: str = "") -> AsyncIterator[tuple[RunningHub, Page
     """A hub without sessions, and a window; the script runs before each page's own."""
     with tempfile.TemporaryDirectory() as folder:
         service = ServeConfig(Path(folder) / "state", Path("/bin/false"), {}, port=0)
-        async with serving(service) as up, async_playwright() as playwright:
-            browser = await playwright.chromium.launch(
-                executable_path=_browser(), args=["--no-sandbox", "--disable-gpu"]
-            )
-            page = await browser.new_page(viewport={"width": 1280, "height": 800}, bypass_csp=True)
-            if script:
-                await page.add_init_script(script)
+        async with serving(service) as up, window_of(script) as page:
             yield up, page
-            await browser.close()
+
+
+@asynccontextmanager
+async def window_of(script: str = "") -> AsyncIterator[Page]:
+    """A window of a new browser; the script runs before each page's own."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=_browser(), args=["--no-sandbox", "--disable-gpu"])
+        page = await browser.new_page(viewport={"width": 1280, "height": 800}, bypass_csp=True)
+        if script:
+            await page.add_init_script(script)
+        yield page
+        await browser.close()
 
 
 def _browser() -> str | None:

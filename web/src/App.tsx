@@ -10,6 +10,7 @@ import { narrow } from "./parts/narrow";
 import { Drafting, drafting } from "./rules/drafting";
 import { Searching, searching } from "./search/searching";
 import { may, openAsks, removed, standing } from "./store/desk";
+import { afterwards } from "./store/painting";
 import { lastSession, pathOf, place } from "./store/place";
 import { Starting, starting } from "./sessions/starting";
 import { SessionsList } from "./sessions/SessionsList";
@@ -17,6 +18,8 @@ import { Announcer, ConnectionSign, FailedNotification, HubTrouble, NeverAsks, N
 import { t } from "./texts";
 
 const drawerHidden = signal(false);
+/** How many are waiting, as the navigation says it. */
+const waiting = afterwards(computed(() => openAsks.value.length));
 const elsewhere = computed(() => {
   const here = place.value;
   return here.view === "session" ? openAsks.value.filter((ask) => ask.session !== here.id).length : 0;
@@ -107,7 +110,7 @@ function Side({ alone }: { alone: boolean }) {
       <a data-inside href="/" class="side-inbox" aria-current={place.value.view === "inbox" ? "page" : undefined}>
         <Icon name="inbox" />
         {t("page.nav.inbox")}
-        {openAsks.value.length > 0 && <span class="badge">{openAsks.value.length}</span>}
+        {waiting.value > 0 && <span class="badge">{waiting.value}</span>}
       </a>
       <SessionsList />
       {!alone && <HubTrouble />}
@@ -136,7 +139,7 @@ function Tabs() {
   const chat = last !== null && !removed.value.has(last) ? last : null;
   return (
     <nav class="tabs" aria-label={t("page.name")}>
-      <Tab href="/" icon="inbox" text={t("page.nav.inbox")} here={here.view === "inbox"} badge={openAsks.value.length} />
+      <Tab href="/" icon="inbox" text={t("page.nav.inbox")} here={here.view === "inbox"} badge={waiting.value} />
       <Tab href="/sessions" icon="sessions" text={t("page.nav.sessions")} here={here.view === "sessions" || here.view === "admin"} />
       <Tab href={chat ? pathOf({ view: "session", id: chat }) : "/sessions"} icon="chat" text={t("page.nav.chat")} here={here.view === "session"} />
     </nav>

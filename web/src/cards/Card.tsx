@@ -8,6 +8,7 @@ import { Hand } from "../hands/Hand";
 import { weightOf } from "../hands/weight";
 import { Unfolds } from "../parts/Folded";
 import { AwayNote } from "../parts/MachineName";
+import { memo } from "../parts/memo";
 import { Quoted } from "../parts/Quoted";
 import { may, sessionOf } from "../store/desk";
 import { hold, isHeld, release } from "../store/held";
@@ -29,7 +30,7 @@ import { stageOf, type Stage } from "./stage";
 import { TrustCard } from "./TrustCard";
 import { Why } from "./Why";
 
-export function Card({ ask, where }: { ask: Ask; where: Where }) {
+export const Card = memo(({ ask, where }: { ask: Ask; where: Where }) => {
   const sent = useComputed(() => sending.value.get(ask.id)).value;
   const stage = stageOf(ask, sent);
   const unfolded = useSignal(stage.is === "expired" && isHeld(ask.id));
@@ -40,7 +41,7 @@ export function Card({ ask, where }: { ask: Ask; where: Where }) {
   wasOpen.current = isOpen;
   if (isOpen || unfolded.value) return <Whole ask={ask} stage={stage} where={where} fold={isOpen ? null : () => (unfolded.value = false)} />;
   return <OutcomeLine ask={ask} stage={stage} named={where === "inbox"} unfold={() => (unfolded.value = true)} />;
-}
+});
 
 function Whole({ ask, stage, where, fold }: { ask: Ask; stage: Stage; where: Where; fold: (() => void) | null }) {
   const id = useId();

@@ -6,6 +6,7 @@ import type { Ask } from "../feed/model";
 import { DangerMark } from "../parts/DangerMark";
 import { Icon } from "../parts/Icons";
 import { machineLabel } from "../parts/MachineName";
+import { memo } from "../parts/memo";
 import { Quoted } from "../parts/Quoted";
 import { may, sessionOf } from "../store/desk";
 import { chosen } from "../store/place";
@@ -29,7 +30,7 @@ export function AskList({ asks, open }: { asks: readonly Ask[]; open: string | n
   );
 }
 
-function Waiting({ ask, count = 1 }: { ask: Ask; count?: number }) {
+const Waiting = memo(({ ask, count = 1 }: { ask: Ask; count?: number }) => {
   return (
     <button type="button" class="waiting-row" onClick={() => (chosen.value = ask.id)}>
       <Icon name={ask.kind} />
@@ -44,7 +45,7 @@ function Waiting({ ask, count = 1 }: { ask: Ask; count?: number }) {
       <Waited ask={ask} short />
     </button>
   );
-}
+});
 
 /** A folded one still shows the progress of its answer. */
 function Underway({ ask }: { ask: Ask }) {

@@ -8,6 +8,7 @@ import { Quoted } from "../parts/Quoted";
 import { now } from "../store/clock";
 import { lastLines, openBySession, ready, sessions } from "../store/desk";
 import { awayOf } from "../store/machines";
+import { afterwards } from "../store/painting";
 import { pathOf, place } from "../store/place";
 import { connection, withoutHub } from "../store/stream";
 import { basename } from "../text/paths";
@@ -22,13 +23,16 @@ const showEnded = signal(false);
 const ENDED = 8;
 const NONE: readonly Ask[] = [];
 
+/** What the list is made of. A row moves when its session asks, and with it the whole list: the card comes first. */
+const known = afterwards(computed(() => ({ sessions: sessions.value, asks: openBySession.value })));
+
 /** Changes once a minute: enough to tell old from new. */
 const minute = computed(() => Math.floor(now.value / 60_000) * 60_000);
 
 const grouped = computed(() => {
   const found = new Map<SessionGroup, Session[]>(GROUPS.map((group) => [group, []]));
-  for (const session of sessions.value.values()) {
-    const asks = openBySession.value.get(session.id) ?? NONE;
+  for (const session of known.value.sessions.values()) {
+    const asks = known.value.asks.get(session.id) ?? NONE;
     const says = asks.map((ask) => ask.card.headline).join(" ");
     if (fits(session, filters.value, says, minute.value)) found.get(groupOf(session, asks, minute.value))?.push(session);
   }
@@ -42,7 +46,7 @@ const grouped = computed(() => {
 export const listed = computed(() => [...grouped.value.values()].flat());
 
 function since(session: Session): string {
-  return openBySession.value.get(session.id)?.[0]?.opened_at ?? session.changed_at;
+  return known.value.asks.get(session.id)?.[0]?.opened_at ?? session.changed_at;
 }
 
 export function SessionsList() {
@@ -69,7 +73,7 @@ function Section({ group, list }: { group: SessionGroup; list: Session[] }) {
       </h2>
       <ul>
         {clipped.map((session) => (
-          <SessionRow key={session.id} session={session} group={group} asks={openBySession.value.get(session.id) ?? NONE} />
+          <SessionRow key={session.id} session={session} group={group} asks={known.value.asks.get(session.id) ?? NONE} />
         ))}
       </ul>
       {clipped.length < list.length && (

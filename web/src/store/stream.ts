@@ -6,6 +6,7 @@ import { takeFailure } from "./failures";
 import { moment } from "../text/times";
 import { t } from "../texts";
 import { get, Refused } from "./http";
+import { paintFirst } from "./painting";
 import { SharedFeed, type FeedEvent } from "./shared";
 import { followTimelines, forgetTimelines, showPreview } from "./timelines";
 
@@ -136,7 +137,10 @@ class LiveFeed {
     if (item.cursor <= this.cursor) return;
     this.cursor = item.cursor;
     this.pending.push(item);
-    if (document.hidden || (item.type === "ask.opened" && connection.value.state === "live")) this.takePending();
+    if (item.type === "ask.opened" && connection.value.state === "live") {
+      paintFirst();
+      this.takePending();
+    } else if (document.hidden) this.takePending();
     else this.flush ??= setTimeout(() => this.takePending(), GATHER_MS);
   }
 
