@@ -38,7 +38,38 @@ def may_hold(ancestors: Collection[Identity], client: Address, server: Address) 
         return True  # already closed by the client
     if user != os.geteuid():
         return False
-    return any(_has_open(pid, inode) for pid in _family(ancestors))
+    return any(_has_open(pid, inode) for pid in _last.family(frozenset(ancestors), _forks()))
+
+
+class FamilyCache:
+    """The family that was found last. While nothing on this machine has forked since, nobody can be missing in it.
+
+    Whoever is in it stays in it: a process that has exited holds nothing, and only a fork could reuse its pid.
+    """
+
+    def __init__(self) -> None:
+        self._found: tuple[frozenset[Identity], int, frozenset[int]] | None = None
+
+    def family(self, ancestors: frozenset[Identity], forks: int | None) -> frozenset[int]:
+        """`forks` was read before this call: a fork during the search makes the next one search again."""
+        found = self._found
+        if found is not None and forks is not None and found[:2] == (ancestors, forks):
+            return found[2]
+        family = frozenset(_family(ancestors))
+        self._found = None if forks is None else (ancestors, forks, family)
+        return family
+
+
+_last = FamilyCache()
+
+
+def _forks() -> int | None:
+    """How many processes and threads were ever started; None if the system doesn't say."""
+    try:
+        text = Path("/proc/stat").read_bytes()
+        return int(text.partition(b"\nprocesses ")[2].split(maxsplit=1)[0])
+    except (OSError, IndexError, ValueError):
+        return None
 
 
 def _family(ancestors: Collection[Identity]) -> set[int]:
