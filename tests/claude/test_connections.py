@@ -9,7 +9,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from handraise.claude.connections import may_hold
+from handraise.claude import connections
+from handraise.claude.connections import FamilyCache, may_hold
 from handraise.claude.process import Identity
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
@@ -95,3 +96,35 @@ def test_another_machine_is_not_suspected_and_an_unknown_end_on_this_one_is() ->
     assert not may_hold([identity(os.getpid())], ("192.0.2.1", 4711), server)
     assert may_hold([identity(os.getpid())], ("127.0.0.1", 1), server)
     assert may_hold([identity(os.getpid())], ("::1", 1), ("::1", 8420))
+
+
+def test_the_family_is_searched_again_when_anything_was_started(stack: ExitStack) -> None:
+    cache, ours = FamilyCache(), frozenset({identity(os.getpid())})
+    count = connections._forks()
+    assert count is not None
+    alone = cache.family(ours, count)
+    sleeper = stack.enter_context(subprocess.Popen(["sleep", "60"]))
+    stack.callback(sleeper.kill)
+    assert sleeper.pid not in alone
+    # Only the count decides: it was another one before the process was started.
+    assert cache.family(ours, count) is alone
+    later = connections._forks()
+    assert later is not None
+    assert later > count
+    assert sleeper.pid in cache.family(ours, later)
+
+
+def test_the_family_is_searched_every_time_if_nobody_counts(stack: ExitStack) -> None:
+    cache, ours = FamilyCache(), frozenset({identity(os.getpid())})
+    cache.family(ours, None)
+    sleeper = stack.enter_context(subprocess.Popen(["sleep", "60"]))
+    stack.callback(sleeper.kill)
+    assert sleeper.pid in cache.family(ours, None)
+
+
+def test_another_ancestor_has_another_family(stack: ExitStack) -> None:
+    cache = FamilyCache()
+    sleeper = stack.enter_context(subprocess.Popen(["sleep", "60"]))
+    stack.callback(sleeper.kill)
+    assert cache.family(frozenset({identity(sleeper.pid)}), 7) == {sleeper.pid}
+    assert os.getpid() in cache.family(frozenset({identity(os.getpid())}), 7)

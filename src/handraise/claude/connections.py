@@ -2,18 +2,25 @@
 
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 
 from handraise.claude import syscalls
-from handraise.claude.process import Identity, descendants, open_pidfd
+from handraise.claude.launcher import boot
+from handraise.claude.process import Identity, open_pidfd
+from handraise.claude.socket_diag import find_owner
 
 Address = tuple[str, int]
 
 _TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _USER, _INODE = 4, 6
 """Their positions in a line, after both addresses."""
+_STATE, _PARENT, _BEGAN = 0, 1, 19
+"""Their positions in a process's stat, after its name."""
+_LONGEST = 4096
 
 
 def may_hold(ancestors: Collection[Identity], client: Address, server: Address) -> bool:
@@ -31,11 +38,81 @@ def may_hold(ancestors: Collection[Identity], client: Address, server: Address) 
         return True  # already closed by the client
     if user != os.geteuid():
         return False
-    return any(_has_open(each.pid, inode) for each in {*ancestors, *descendants(*ancestors)})
+    return any(_has_open(pid, inode) for pid in _last.family(frozenset(ancestors), _forks()))
+
+
+class FamilyCache:
+    """The family that was found last. While nothing on this machine has forked since, nobody can be missing in it.
+
+    Whoever is in it stays in it: a process that has exited holds nothing, and only a fork could reuse its pid.
+    """
+
+    def __init__(self) -> None:
+        self._found: tuple[frozenset[Identity], int, frozenset[int]] | None = None
+
+    def family(self, ancestors: frozenset[Identity], forks: int | None) -> frozenset[int]:
+        """`forks` was read before this call: a fork during the search makes the next one search again."""
+        found = self._found
+        if found is not None and forks is not None and found[:2] == (ancestors, forks):
+            return found[2]
+        family = frozenset(_family(ancestors))
+        self._found = None if forks is None else (ancestors, forks, family)
+        return family
+
+
+_last = FamilyCache()
+
+
+def _forks() -> int | None:
+    """How many processes and threads were ever started; None if the system doesn't say."""
+    try:
+        text = Path("/proc/stat").read_bytes()
+        return int(text.partition(b"\nprocesses ")[2].split(maxsplit=1)[0])
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def _family(ancestors: Collection[Identity]) -> set[int]:
+    """Their pids, and those of the processes below the running ones. Every process is looked at once."""
+    now, children, queue = boot(), defaultdict[int, list[int]](list), list[int]()
+    known = {each.pid: each for each in ancestors}
+    for pid in [int(name) for name in os.listdir("/proc") if name.isdigit()]:
+        fields = _stat(pid)
+        if fields:
+            children[int(fields[_PARENT])].append(pid)
+            ancestor = known.get(pid)
+            lives = fields[_STATE] not in (b"Z", b"X")
+            if ancestor is not None and lives and (ancestor.started, ancestor.boot) == (fields[_BEGAN].decode(), now):
+                queue.append(pid)
+    family = set(known)
+    while queue:
+        below = children.pop(queue.pop(), [])
+        family.update(below)
+        queue += below
+    return family
+
+
+def _stat(pid: int) -> list[bytes]:
+    """What /proc says about a process, after its name; nothing if it has exited."""
+    try:
+        # Without a file object: this is done for every process of the machine, for each new connection.
+        file = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return []
+    try:
+        return os.read(file, _LONGEST).rpartition(b")")[2].split()
+    except OSError:
+        return []
+    finally:
+        os.close(file)
 
 
 def _owner(client: Address, server: Address) -> tuple[int, int] | None:
     """The user and inode of the client's end; None if it isn't on this machine."""
+    with suppress(OSError):
+        found = find_owner(client, server)
+        if found is not None:
+            return found
     for table in _TABLES:
         try:
             lines = table.read_bytes()
