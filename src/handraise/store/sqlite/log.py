@@ -72,6 +72,7 @@ class WriteAheadLog:
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
+        # SQLite locks the database and the log's index, never this file: to close it drops no lock.
         log = os.open(self._connection.filename_wal, os.O_RDONLY | os.O_CLOEXEC)
         try:
             os.fsync(log)
