@@ -217,6 +217,7 @@ def test_a_disk_that_is_really_full_loses_nothing_that_was_kept() -> None:
 
 async def test_another_process_that_holds_the_database_is_named_as_the_reason(path: Path) -> None:
     async with SqliteStore(path, busy_seconds=0.01) as store:
+        await disk_of(store)
         other = apsw.Connection(str(path))
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreBusy, match="Another process"):

@@ -10,11 +10,14 @@ import apsw
 from handraise.store.sqlite.database import SQL
 
 _LONG = 1000
-_TOO_LONG = 4 * _LONG
+"""How many pages are copied together; SQLite has the same number."""
+_TOO_LONG = 1100
 _FILLING = 1500 * 4096
-"""More than SQLite's cache holds, so that about `_LONG` pages reach the log."""
+"""More than SQLite's cache holds: the log gets a little longer than `_TOO_LONG`, and hardly ever grows again."""
 _SPARE = 256 * 1024 * 1024
 """How much of the disk must be free for that."""
+_PAUSE, _LONG_PAUSE = 0.002, 0.02
+"""Seconds without an order, after which there is time to copy the log, or to fill it."""
 
 
 class WriteAheadLog:
@@ -32,13 +35,15 @@ class WriteAheadLog:
         self._pages, _most = self._connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE)
 
     @property
-    def is_due(self) -> bool:
-        """Whether `tidy` has something to do, as soon as nobody waits for a commit."""
-        return not self.is_filled or self._pages >= _LONG
+    def pause(self) -> float | None:
+        """After how many seconds without an order `tidy` should be called; None if it has nothing to do."""
+        if self._pages >= _LONG:
+            return _PAUSE
+        return None if self.is_filled else _LONG_PAUSE
 
     @property
     def is_overdue(self) -> bool:
-        """Whether it has become so long that someone should wait."""
+        """Whether the next order should wait until it was copied."""
         return self._pages >= _TOO_LONG
 
     def tidy(self) -> None:
@@ -67,6 +72,7 @@ class WriteAheadLog:
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
+        # SQLite locks the database and the log's index, never this file: to close it drops no lock.
         log = os.open(self._connection.filename_wal, os.O_RDONLY | os.O_CLOEXEC)
         try:
             os.fsync(log)

@@ -22,9 +22,6 @@ from handraise.store.surrogates import mended
 GROUP = 1000
 """How many batches can share a commit: the first of them waits for the last."""
 
-_IDLE = 0.02
-"""Seconds without an order, after which none is expected."""
-
 Outcome = Applied | Exception
 T = TypeVar("T")
 
@@ -100,9 +97,10 @@ class Writer(Generic[T]):
         return group
 
     def _first_order(self) -> QueuedBatch[T] | None:
-        if self.log.is_due:
+        pause = self.log.pause
+        if pause is not None:
             try:
-                return self._orders.get(timeout=_IDLE)
+                return self._orders.get(timeout=pause)
             except Empty:
                 self.log.tidy()
         return self._orders.get()
