@@ -170,9 +170,11 @@ def since(start: float, times: dict[str, float]) -> dict[str, float]:
 
 
 def to_client(course: Course, steps: Steps) -> dict[str, float]:
-    # Until the answer: a step may be noted just after the next one has begun.
-    there = steps.back_from(course.posted, course.sent, list(ASKED))
-    checked = steps.back_from(there["ask read"], course.sent, list(CHECKED))
+    # Until the answer: a step may be noted just after the next one has begun. On a busy machine, Claude may even act on
+    # a reply before the model has sent the end of it.
+    begun = course.sent - REST / 2
+    there = steps.back_from(course.posted, begun, list(ASKED))
+    checked = steps.back_from(there.get("ask read", course.shown), begun, list(CHECKED))
     return since(course.sent, {**checked, **there, SHOWN: course.shown})
 
 
