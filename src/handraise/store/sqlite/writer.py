@@ -58,7 +58,7 @@ class Writer(Generic[T]):
         self.foretell = foretell
         self._orders: SimpleQueue[QueuedBatch[T] | None] = SimpleQueue()
         self._newest = 0
-        self.log = WriteAheadLog(connection, path)
+        self.log = WriteAheadLog(connection)
         self._thread = Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 

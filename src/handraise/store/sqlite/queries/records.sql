@@ -12,7 +12,3 @@ UPDATE records SET value = :value WHERE kind = :kind AND "key" = :key AND value 
 
 -- name: remove_record
 DELETE FROM records WHERE kind = :kind AND "key" = :key
-
--- Rolled back by whoever runs it: its pages have made the write-ahead log longer by then.
--- name: fill_log
-INSERT INTO records (kind, "key", value) VALUES ('', '', zeroblob(:size))
