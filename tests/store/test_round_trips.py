@@ -133,7 +133,7 @@ def apart(asks: list[Ask]) -> list[Ask]:
     project=values.projects,
 )
 def test_every_other_noun_comes_back_as_it_was(
-    session: Session, checkpoint: Checkpoint, say: Say, rule: Rule, project: Project, empty: Path
+    session: Session, checkpoint: Checkpoint, say: Say, rule: Rule, project: Project
 ) -> None:
     async def story(store: Store) -> None:
         await store.apply(

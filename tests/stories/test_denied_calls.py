@@ -165,6 +165,7 @@ async def test_a_denied_call_that_a_person_allows_runs_when_claude_retries_it(st
 
 async def test_a_retry_with_another_command_is_not_allowed_by_it(stay: Stay) -> None:
     home, hub = stay.home, stay.hub
+    stay.leave()  # after a few denials in a row, auto mode asks a person
     session, denied = await denied_once(stay, "other")
 
     await hub.desk.allow_denied(session.id, denied.action)
@@ -174,6 +175,7 @@ async def test_a_retry_with_another_command_is_not_allowed_by_it(stay: Stay) -> 
     assert not (home.work / "c").exists()
     assert not only(AskSettled, contents)
     assert len(only(ActionDenied, contents)) == 2
+    stay.leave()
 
 
 async def test_an_approval_survives_a_hub_and_ends_with_the_session(tmp_path: Path) -> None:
