@@ -110,7 +110,7 @@ def asked_about(conversation: Conversation) -> Script:
 UNREADABLE = ('eval "$(echo Y2F0IC5lbnY= | base64 -d)"', "$X .env")
 
 
-class Visit:
+class RuledVisit:
     """One session, and what it plays. Each story opens a hub for it."""
 
     def __init__(self, tmp: Path) -> None:
@@ -178,14 +178,14 @@ class Visit:
 
 
 @pytest.fixture(scope="module")
-async def visit(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Visit]:
-    visit = Visit(tmp_path_factory.mktemp("house"))
+async def visit(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RuledVisit]:
+    visit = RuledVisit(tmp_path_factory.mktemp("house"))
     async with visit.home:
         (visit.home.work / ".env").write_text("SECRET=1\n")
         yield visit
 
 
-async def test_a_rule_denies_every_call_in_every_mode(visit: Visit) -> None:
+async def test_a_rule_denies_every_call_in_every_mode(visit: RuledVisit) -> None:
     modes = ("bypassPermissions", "acceptEdits", "dontAsk", "default")
     async with visit.hub(EVERYTHING) as hub:
         for turn, mode in enumerate(modes, 1):
@@ -207,7 +207,7 @@ async def test_a_rule_denies_every_call_in_every_mode(visit: Visit) -> None:
         assert visit.home.model.errors == []
 
 
-async def test_a_rule_that_asks_makes_one_ask_in_every_mode(visit: Visit) -> None:
+async def test_a_rule_that_asks_makes_one_ask_in_every_mode(visit: RuledVisit) -> None:
     # In dontAsk, Claude denies questions by itself, and asks us about calls that a rule wants to ask about.
     rules = [Rule("r_env", "ask", path="**/.env"), Rule("r_cat", "ask", command="cat *")]
     async with visit.hub(*rules) as hub:
@@ -234,7 +234,7 @@ async def test_a_rule_that_asks_makes_one_ask_in_every_mode(visit: Visit) -> Non
         assert visit.home.model.errors == []
 
 
-async def test_sub_agents_are_ruled_too(visit: Visit) -> None:
+async def test_sub_agents_are_ruled_too(visit: RuledVisit) -> None:
     rules = [Rule("r_env", "deny", tool="Read", path="**/.env"), Rule("r_cat", "ask", command="cat *")]
     async with visit.hub(*rules) as hub:
         await visit.say(hub, "scouting", "bypassPermissions")
@@ -247,7 +247,7 @@ async def test_sub_agents_are_ruled_too(visit: Visit) -> None:
         assert [denied_by(ask) for ask in await visit.asks(hub)] == ["r_env", ""]
 
 
-async def test_what_no_rule_touches_runs_as_before_and_leaves_nothing_to_answer(visit: Visit) -> None:
+async def test_what_no_rule_touches_runs_as_before_and_leaves_nothing_to_answer(visit: RuledVisit) -> None:
     rules = [Rule("r_other", "deny", path="/nowhere/**"), Rule("r_rm", "ask", command="rm *")]
     async with visit.hub(*rules) as hub:
         await visit.say(hub, "untouched", "default")
@@ -259,7 +259,7 @@ async def test_what_no_rule_touches_runs_as_before_and_leaves_nothing_to_answer(
         assert "SECRET" in results[0].text
 
 
-async def test_a_call_that_is_made_while_no_hub_runs_waits_for_the_next_one(visit: Visit) -> None:
+async def test_a_call_that_is_made_while_no_hub_runs_waits_for_the_next_one(visit: RuledVisit) -> None:
     model, words = visit.home.model, b'"hook_callback"'
     async with visit.hub(EVERYTHING) as hub:
         await visit.say(hub, "alone", "default")
@@ -277,7 +277,7 @@ async def test_a_call_that_is_made_while_no_hub_runs_waits_for_the_next_one(visi
         assert [denied_by(ask) for ask in await visit.asks(hub)] == ["r_all"]
 
 
-async def test_a_command_that_cannot_be_read_is_asked_about_where_commands_are_denied(visit: Visit) -> None:
+async def test_a_command_that_cannot_be_read_is_asked_about_where_commands_are_denied(visit: RuledVisit) -> None:
     async with visit.hub(Rule("r_cat", "deny", command="cat *")) as hub:
         await visit.say(hub, "unreadable", "bypassPermissions")
         asked: set[str] = set()
@@ -289,7 +289,7 @@ async def test_a_command_that_cannot_be_read_is_asked_about_where_commands_are_d
         assert [result.is_error for result in visit.unreadable.results] == [True, True]
 
 
-def journal(visit: Visit) -> bytes:
+def journal(visit: RuledVisit) -> bytes:
     """What Claude has written so far."""
     session = visit.session
     return (visit.home.tmp / "state" / "sessions" / session.id / str(session.run) / "out.ndjson").read_bytes()

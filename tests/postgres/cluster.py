@@ -40,6 +40,8 @@ SETTINGS = {
     "shared_buffers": "32MB",
     "listen_addresses": "'127.0.0.1'",
     "deadlock_timeout": "50ms",
+    # In its folder: a server that is killed leaves shared memory behind.
+    "dynamic_shared_memory_type": "mmap",
 }
 ACCESS = f"""\
 local all all trust
