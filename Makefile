@@ -24,8 +24,7 @@ test: $(READY) $(PAGE)  ## run all tests, with the real CLI and a real browser
 	@dev/browser
 	@dev/shells
 	@dev/postgres
-	@dev/page test
-	@$(BIN)/python dev/test -n $(JOBS)
+	@$(BIN)/python dev/test --page -n $(JOBS)
 
 slowest: $(READY) $(PAGE)  ## run the Python tests and list the 20 slowest
 	@$(BIN)/python dev/test --slowest -n $(JOBS)

@@ -20,6 +20,7 @@ from handraise.model.sessions import Phase, Session
 from handraise.model.tokens import Role
 from handraise.serving.serve import RunningHub, ServeConfig, serving
 from handraise.store.changes import OpenAsk, PublishItems, SaveSession
+from store.empty import copy_empty
 
 TESTER = Person("tester")
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -102,6 +103,9 @@ async def served(
 ) -> AsyncIterator[Served]:
     """A hub on any free port, for at most this many seconds."""
     state = tmp / "state"
+    if not state.exists() and not settings.keys() & {"database", "store"}:
+        state.mkdir(0o700, parents=True)
+        copy_empty(state)
     settings.setdefault("page", tmp / "no page")
     program = settings.pop("program", Path("/bin/false"))
     service = ServeConfig(state, program, settings.pop("environment", {}), port=0, **settings)

@@ -98,7 +98,16 @@ def test_every_command_is_tried() -> None:
 
 @pytest.fixture
 def state(tmp_path: Path) -> dict[str, str | None]:
-    return {"HANDRAISE_STATE": str(tmp_path / "state"), "HOME": str(tmp_path), "HANDRAISE_HUB": None}
+    """With a Claude Code that only knows its version: the real one takes longer than all else that `doctor` does."""
+    claude = tmp_path / "claude"
+    claude.write_text('#!/bin/sh\necho "2.1.325 (Claude Code)"\n')
+    claude.chmod(0o755)
+    return {
+        "HANDRAISE_STATE": str(tmp_path / "state"),
+        "HOME": str(tmp_path),
+        "HANDRAISE_HUB": None,
+        "HANDRAISE_CLAUDE_PATH": str(claude),
+    }
 
 
 def test_a_state_path_that_is_a_file(checked: Checked, tmp_path: Path, state: dict[str, str | None]) -> None:

@@ -1,17 +1,22 @@
 """`handraise telegram`: the real command in a terminal, with a Bot API server on loopback."""
 
 import asyncio
+import fcntl
 import json
+import os
 import re
 import stat
-import sys
+import struct
+import termios
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import pexpect
 import pytest
+from pexpect.fdpexpect import fdspawn
 
 from api.served import served
 from handraise.cli.telegram_setup import code_message
@@ -20,6 +25,8 @@ from handraise.surfaces.telegram.people import Member, TelegramConfig
 from surfaces.telegram.bot_api import BOT, TOKEN, BotApi, bot_api
 from surfaces.telegram.chats import FakeChat
 from surfaces.telegram.people import Someone
+from surfaces.terminal.pseudo import CTRL_C, handraise
+from surfaces.terminal.ready import Started, start
 
 SETTINGS = "# mine\n[web]\nport = 8421  # free\n"
 
@@ -34,6 +41,7 @@ class SetupDesk:
         self.config.parent.mkdir(mode=0o700)
         self.write(SETTINGS)
         self.terminal: Any = None
+        self.command: Started | None = None
 
     def write(self, text: str) -> None:
         self.config.write_text(text)
@@ -48,11 +56,12 @@ class SetupDesk:
             "LANG": "C.UTF-8",
         }
 
-    def start(self, *words: str) -> None:
-        command = ["-m", "handraise", "telegram", *words]
-        self.terminal = pexpect.spawn(
-            sys.executable, command, env=self.environ, encoding="utf-8", timeout=60, dimensions=(60, 200)
-        )
+    async def start(self, *words: str) -> None:
+        ours, theirs = os.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 60, 200, 0, 0))
+        self.command = await start(handraise("telegram", *words), self.environ, os.getcwd(), (theirs,) * 3)
+        os.close(theirs)
+        self.terminal = fdspawn(ours, encoding="utf-8", timeout=60)
 
     async def sees(self, pattern: str) -> re.Match[str]:
         await asyncio.to_thread(self.terminal.expect, pattern)
@@ -68,18 +77,30 @@ class SetupDesk:
     async def end(self) -> int:
         """The exit code."""
         await asyncio.to_thread(self.terminal.expect, pexpect.EOF)
-        self.terminal.close()
-        return int(self.terminal.exitstatus)
+        assert self.command is not None
+        async with asyncio.timeout(60):
+            return await self.command.wait()
 
-    async def run(self, *words: str, stdin: str = "") -> tuple[int, str, str]:
-        """A command without a terminal."""
-        child = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "handraise", "telegram", *words,
-            env=self.environ, stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-        )  # fmt: skip
-        output, errors = await asyncio.wait_for(child.communicate(stdin.encode()), 60)
-        return child.returncode or 0, output.decode(), errors.decode()
+    async def run(self, *words: str, stdin: str = "", scratch: bool = False) -> tuple[int, str, str]:
+        """A command without a terminal. From `scratch`: Python imports it, as for a person."""
+        command = (*(("env",) if scratch else ()), *handraise("telegram", *words))
+        reading, writing = os.pipe()
+        os.write(writing, stdin.encode())
+        os.close(writing)
+        with open(reading) as given, TemporaryFile() as output, TemporaryFile() as errors:
+            files = (given.fileno(), output.fileno(), errors.fileno())
+            started = await start(command, self.environ, os.getcwd(), files)
+            async with asyncio.timeout(60):
+                code = await started.wait()
+            for each in (output, errors):
+                each.seek(0)
+            return code, output.read().decode(), errors.read().decode()
+
+    async def close(self) -> None:
+        """Ends what still runs in the terminal."""
+        if self.command is not None:
+            await self.command.kill()
+            self.terminal.close()
 
     def section(self) -> str:
         return self.config.read_text().partition("[telegram]\n")[2]
@@ -92,13 +113,12 @@ async def at_a_desk(tmp: Path) -> AsyncIterator[SetupDesk]:
         try:
             yield desk
         finally:
-            if desk.terminal is not None:
-                desk.terminal.close(force=True)
+            await desk.close()
 
 
 async def set_up(desk: SetupDesk, person: Someone, to: FakeChat | None = None, topic: int | None = None) -> None:
     """Up to the question whether the person may use the bot."""
-    desk.start("setup", "--api", desk.api.base)
+    await desk.start("setup", "--api", desk.api.base)
     await desk.sees("Token: ")
     desk.type(TOKEN)
     await desk.sees(f"Connected as @{BOT.username}: https://t.me/{BOT.username}")
@@ -194,7 +214,7 @@ async def test_another_person_is_added_to_the_bot_that_there_is(tmp_path: Path) 
             f'api = "{desk.api.base}"\n'
         )
         ana.start()
-        desk.start("setup", "--yes", "--role", "viewer")
+        await desk.start("setup", "--yes", "--role", "viewer")
         code = await desk.code()
         ben.write(f"/start {code.lower()}")
         assert await desk.end() == 0
@@ -207,7 +227,7 @@ async def test_another_person_is_added_to_the_bot_that_there_is(tmp_path: Path) 
 
 async def test_a_wrong_token_can_be_typed_again_and_then_it_is_given_up(tmp_path: Path) -> None:
     async with at_a_desk(tmp_path) as desk:
-        desk.start("setup", "--api", desk.api.base)
+        await desk.start("setup", "--api", desk.api.base)
         await desk.sees("Token: ")
         desk.type("nonsense")
         await desk.sees("This isn't a bot token")
@@ -223,11 +243,11 @@ async def test_a_wrong_token_can_be_typed_again_and_then_it_is_given_up(tmp_path
 
 async def test_ctrl_c_changes_nothing(tmp_path: Path) -> None:
     async with at_a_desk(tmp_path) as desk:
-        desk.start("setup", "--api", desk.api.base)
+        await desk.start("setup", "--api", desk.api.base)
         await desk.sees("Token: ")
         desk.type(TOKEN)
         await desk.sees("Press Ctrl-C to cancel")
-        desk.terminal.sendintr()
+        desk.terminal.send(CTRL_C)
         await desk.sees("Canceled. Nothing was changed.")
         assert await desk.end() == 130
         assert desk.config.read_text() == SETTINGS
@@ -247,7 +267,7 @@ async def test_a_token_comes_from_a_pipe_or_a_private_file(tmp_path: Path) -> No
 
         file.chmod(0o600)
         ana = desk.api.someone(1001, "Ana")
-        desk.start("setup", "--token-file", str(file), "--api", desk.api.base, "--yes")
+        await desk.start("setup", "--token-file", str(file), "--api", desk.api.base, "--yes")
         ana.write(f"/start {await desk.code()}")
         assert await desk.end() == 0
         assert f'token_file = "{file}"' in desk.section()
@@ -257,7 +277,7 @@ async def test_a_second_program_that_polls_is_told_and_setup_goes_on_without_it(
     async with at_a_desk(tmp_path) as desk:
         ana = desk.api.someone(1001, "Ana")
         desk.api.conflict(3)
-        desk.start("setup", "--api", desk.api.base, "--yes")
+        await desk.start("setup", "--api", desk.api.base, "--yes")
         await desk.sees("Token: ")
         desk.type(TOKEN)
         code = await desk.code()
@@ -300,7 +320,7 @@ async def test_a_project_must_exist_whether_or_not_a_hub_is_running(tmp_path: Pa
         assert await desk.run("setup", "--project", "shpo") == (1, "", f"{missing} Projects: blog, shop.\n")
         assert desk.config.read_text() == SETTINGS
         ana = desk.api.someone(1001, "Ana")
-        desk.start("setup", "--project", "shop", "--api", desk.api.base, "--yes")
+        await desk.start("setup", "--project", "shop", "--api", desk.api.base, "--yes")
         await desk.sees("Token: ")
         desk.type(TOKEN)
         ana.write(f"/start {await desk.code()}")
@@ -313,7 +333,7 @@ async def test_what_cannot_be_merged_is_printed_instead(tmp_path: Path) -> None:
         ana = desk.api.someone(1001, "Ana")
         text = f"telegram.api = '{desk.api.base}'\n"
         desk.write(text)
-        desk.start("setup", "--yes")
+        await desk.start("setup", "--yes")
         await desk.sees("Token: ")
         desk.type(TOKEN)
         ana.write(f"/start {await desk.code()}")
@@ -326,7 +346,7 @@ async def test_what_cannot_be_merged_is_printed_instead(tmp_path: Path) -> None:
 async def test_other_messages_are_ignored(tmp_path: Path) -> None:
     async with at_a_desk(tmp_path) as desk:
         ana = desk.api.someone(1001, "Ana")
-        desk.start("setup", "--api", desk.api.base, "--yes")
+        await desk.start("setup", "--api", desk.api.base, "--yes")
         await desk.sees("Token: ")
         desk.type(TOKEN)
         code = await desk.code()
@@ -358,7 +378,7 @@ async def test_a_chat_that_cannot_be_reached_is_told(tmp_path: Path, command: st
 async def test_an_api_that_is_not_there_is_told_and_a_status_is_json(tmp_path: Path) -> None:
     async with at_a_desk(tmp_path) as desk:
         desk.write(f"[telegram]\ntoken = '{TOKEN}'\nallowed = [1001]\napi = 'http://127.0.0.1:9'\n")
-        code, output, _ = await desk.run("status", "--json")
+        code, output, _ = await desk.run("status", "--json", scratch=True)
         assert code == 1
         assert json.loads(output)["findings"][0]["sentence"] == "Can't reach http://127.0.0.1:9: Connection refused."
         assert (await desk.run("test", "--api", "bots.example"))[0] == 2

@@ -9,6 +9,7 @@ from handraise.store.interface import Store
 from handraise.store.memory.store import MemoryStore
 from handraise.store.postgres.store import PostgresStore
 from handraise.store.sqlite.store import SqliteStore
+from store.empty import copy_empty
 
 MACHINE = "m_here"
 
@@ -25,6 +26,6 @@ def a_store(request: pytest.FixtureRequest, folder: Path) -> Store:
         case "memory":
             return MemoryStore(MACHINE)
         case "sqlite":
-            return SqliteStore(folder / "hub.db", MACHINE)
+            return SqliteStore(copy_empty(folder), MACHINE)
         case _:
             return PostgresStore(request.getfixturevalue("database"), MACHINE)

@@ -40,7 +40,8 @@ from handraise.store.interface import Store, StoreError
 from handraise.store.memory.store import MemoryStore
 from handraise.store.postgres.store import PostgresStore
 from handraise.store.sqlite.store import SqliteStore
-from postgres.cluster import Cluster
+from postgres.cluster import Cluster, fast_folder
+from store.empty import copy_empty
 from store.examples import (
     NOON,
     a_checkpoint,
@@ -118,8 +119,8 @@ changes: st.SearchStrategy[Change] = st.one_of(
 @settings(max_examples=at_least(60), deadline=None)
 @given(st.lists(st.lists(changes, max_size=6), max_size=8))
 def test_both_kinds_of_store_tell_the_same(batches: list[list[Change]]) -> None:
-    with TemporaryDirectory() as folder:
-        asyncio.run(compare(batches, SqliteStore(Path(folder) / "hub.db")))
+    with TemporaryDirectory(dir=fast_folder()) as folder:
+        asyncio.run(compare(batches, SqliteStore(copy_empty(Path(folder)))))
 
 
 @settings(max_examples=a_quarter(), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

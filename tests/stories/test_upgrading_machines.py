@@ -40,7 +40,7 @@ def newer_version(folder: Path) -> Path:
     """The same code with another number, and a schema that is ahead by one migration."""
     source = Path(handraise.__file__).parent
     package = folder / "handraise"
-    shutil.copytree(source, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(source, package)
     marked = (package / "__init__.py").read_text().replace(handraise.__version__, NEWER)
     (package / "__init__.py").write_text(marked)
     migrations = package / "store" / "postgres" / "migrations"

@@ -47,6 +47,8 @@ def environment(model_url: str, home: str) -> dict[str, str]:
         "NO_PROXY": "127.0.0.1",
         # It lives for a few turns: compiling its code for speed takes more time than it saves.
         "BUN_JSC_useDFGJIT": "0",
+        # So does collecting garbage whenever it is idle; it is still collected when memory is needed.
+        "BUN_GC_TIMER_DISABLE": "1",
         # Root may use `bypassPermissions` only inside something that calls itself a sandbox.
         "IS_SANDBOX": "1",
     }

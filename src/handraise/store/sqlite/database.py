@@ -1,5 +1,6 @@
 """The database file: opens and migrates it, loads statements by name, explains errors. Knows no table by name."""
 
+import functools
 import os
 import re
 import zlib
@@ -152,7 +153,8 @@ def _version(connection: apsw.Connection) -> int:
     return int(connection.pragma("user_version"))
 
 
-def _migrations() -> list[str]:
+@functools.cache
+def _migrations() -> tuple[str, ...]:
     """In the order of their numbers, which count from 1."""
     files = sorted((_FOLDER / "migrations").iterdir(), key=lambda file: file.name)
-    return [file.read_text("utf-8") for file in files]
+    return tuple(file.read_text("utf-8") for file in files)
