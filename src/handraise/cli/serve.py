@@ -128,7 +128,7 @@ def _run(service: "ServeConfig", *, stop_sessions: bool, link: bool) -> None:
                 if service.telegram_trouble:
                     click.echo(f"Warning: no Telegram bot. {service.telegram_trouble}")
                 gc.freeze()  # what is loaded stays: collecting it over and over would cause pauses
-                # The store's writer takes the interpreter for each statement. By default, a busy loop keeps it for 5 ms.
+                # The store's writer needs the interpreter for each statement. By default, a busy loop keeps it 5 ms.
                 sys.setswitchinterval(_TURN)
                 await _attend(up, stopping, stop_sessions=stop_sessions, link=link)
 
