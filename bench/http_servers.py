@@ -39,6 +39,7 @@ async def be_hub(folder: str, program: Path) -> None:
         async with serving(service) as up:
             made = await up.auth.make("bench", "admin", Person("bench"), "bench")
             gc.freeze()  # as `handraise serve` does
+            sys.setswitchinterval(0.0005)
             print(up.base, made.secret, flush=True)
             await text.wait()
             await up.hub.pool.stop_all()

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import pytest
 
 from handraise.claude import connections
-from handraise.claude.connections import FamilyCache, may_hold
+from handraise.claude.connections import FamilyCache, counts_each, may_hold
 from handraise.claude.process import Identity
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
@@ -128,3 +128,12 @@ def test_another_ancestor_has_another_family(stack: ExitStack) -> None:
     stack.callback(sleeper.kill)
     assert cache.family(frozenset({identity(sleeper.pid)}), 7) == {sleeper.pid}
     assert os.getpid() in cache.family(frozenset({identity(os.getpid())}), 7)
+
+
+@pytest.mark.parametrize("shown", [None, 0, 204_494])
+def test_a_count_of_forks_that_stands_still_is_not_believed(shown: int | None) -> None:
+    assert not counts_each(lambda: shown)
+
+
+def test_a_count_that_includes_every_start_is_believed() -> None:
+    assert counts_each(connections._counted) == (connections._forks() is not None)

@@ -1,12 +1,14 @@
 """Finds the local process at the other end of a TCP connection. Where the system doesn't say, assumes the worst."""
 
+import functools
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
+from threading import Thread
 
 from handraise.claude import syscalls
 from handraise.claude.launcher import boot
@@ -64,12 +66,31 @@ _last = FamilyCache()
 
 
 def _forks() -> int | None:
-    """How many processes and threads were ever started; None if the system doesn't say."""
+    """How many processes and threads were ever started; None if the system doesn't say so reliably."""
+    return _counted() if _is_counted() else None
+
+
+def _counted() -> int | None:
     try:
         text = Path("/proc/stat").read_bytes()
         return int(text.partition(b"\nprocesses ")[2].split(maxsplit=1)[0])
     except (OSError, IndexError, ValueError):
         return None
+
+
+@functools.cache
+def _is_counted() -> bool:
+    return counts_each(_counted)
+
+
+def counts_each(count: Callable[[], int | None]) -> bool:
+    """Whether it includes what was just started. Some sandboxes and containers show a fixed or an old number."""
+    before = count()
+    started = Thread(target=int)
+    started.start()
+    started.join()
+    after = count()
+    return before is not None and after is not None and after > before
 
 
 def _family(ancestors: Collection[Identity]) -> set[int]:

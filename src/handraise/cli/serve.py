@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from handraise.serving.serve import RunningHub, ServeConfig
 
 _FILES = 65_536
+_TURN = 0.0005
+"""How long a thread may keep others from the interpreter, in seconds."""
 
 
 @click.command()
@@ -130,6 +132,8 @@ def _run(service: "ServeConfig", *, stop_sessions: bool, link: bool) -> None:
                     click.echo(f"Warning: no Telegram bot. {service.telegram_trouble}")
                 gc.freeze()  # what is loaded stays: collecting it over and over would cause pauses
                 gc.enable()  # `entry.py` disabled it for the start
+                # The store's writer needs the interpreter for each statement. By default, a busy loop keeps it 5 ms.
+                sys.setswitchinterval(_TURN)
                 await _attend(up, stopping, stop_sessions=stop_sessions, link=link)
 
     _raise_limit_of_files()
