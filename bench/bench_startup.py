@@ -36,7 +36,7 @@ class StartTime:
 
     def row(self, name: str, python: "StartTime", target: int | None = None) -> str:
         ratio = self.clock / python.clock
-        if self is not python:
+        if name.startswith("handraise"):
             figures.report(f"{name}, CPU, of python -c pass", self.cpu / python.cpu)
         verdict = "" if target is None else f"; target: {target}: {'holds' if ratio <= target else 'MISSED'}"
         return f"{name:<34}{self.clock * 1000:5.0f} ms  {ratio:4.1f}   (CPU {self.cpu / python.cpu:4.1f}){verdict}"
