@@ -5,12 +5,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+from msgspec.structs import replace
 from playwright.async_api import Page
 
 from api.served import Served, served
 from browser.window import PAGE, WIDE, Window, go, window
 from handraise.model.asks import Withdrawn
+from handraise.model.sessions import Phase, Session
+from handraise.session import records
 from handraise.store.changes import SettleAsk
 
 
@@ -26,6 +30,12 @@ class SharedPage:
         """The page with this view."""
         await go(self.page, path)
         return self.page
+
+    async def session(self, phase: Phase, **changes: Any) -> Session:
+        """One without a process. The page is told, since it reads the list of sessions only once."""
+        session = replace(await self.hub.session(phase=phase), **changes)
+        await self.hub.up.hub.store.apply(records.changed(session))
+        return session
 
     async def clear(self) -> None:
         """Withdraws remaining asks, and forgets drafts and routes."""

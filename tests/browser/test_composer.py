@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from playwright.async_api import Page, expect
 
 from api.served import served
@@ -19,7 +18,7 @@ from handraise.model.abilities import Abilities, SlashCommand
 from handraise.model.answers import Deny
 from handraise.model.asks import Expired, Permission
 from handraise.session import abilities
-from handraise.store.changes import SaveSession, SettleAsk
+from handraise.store.changes import SettleAsk
 
 pytestmark = needs_browser
 
@@ -207,10 +206,10 @@ async def test_hostile_commands_and_files_are_shown_as_text(tmp_path: Path, shar
     work.mkdir()
     (work / "<img src=x onerror=alert(1)>.txt").touch()
     hub = shared.hub
-    session = replace(await hub.session(phase="idle", directory=str(work)), mode="<b>odd</b>")
     store = hub.up.hub.store
     hostile = SlashCommand("x", "</p><script>alert(1)</script> \u202eback", "<args>")
-    await store.apply([SaveSession(session), *abilities.saved(Abilities((hostile,)), store.machine, str(work))])
+    await store.apply(abilities.saved(Abilities((hostile,)), store.machine, str(work)))
+    session = await shared.session("idle", directory=str(work), mode="<b>odd</b>")
     page = await shared.show(f"/sessions/{session.id}")
     field, option = page.locator("#say"), page.get_by_role("option")
     await field.press_sequentially("/")
@@ -239,7 +238,7 @@ async def test_hints_go_away_for_good(tmp_path: Path) -> None:
 
 async def test_a_card_whose_time_runs_out_while_one_writes_stays_and_is_answered_late(shared: SharedPage) -> None:
     hub = shared.hub
-    session = await hub.session(phase="working")
+    session = await shared.session("working")
     first = await hub.ask(Permission("Bash", {"command": "make one"}), session=session.id)
     await hub.ask(Permission("Bash", {"command": "make two"}), session=session.id)
     page = await shared.show()
@@ -266,7 +265,7 @@ async def test_a_card_whose_time_runs_out_while_one_writes_stays_and_is_answered
 
 async def test_an_answer_that_was_not_used_never_covers_the_composer(shared: SharedPage) -> None:
     hub, screen = shared.hub, shared.screen
-    here, there = await hub.session(phase="idle"), await hub.session(phase="working")
+    here, there = await shared.session("idle"), await shared.session("working")
     await hub.ask(Permission("Bash", {"command": "make"}), session=there.id)
     page = await shared.show(f"/sessions/{here.id}")
     refused = {"error": {"code": "conflict", "message": "Already answered by ana (web)."}}
@@ -285,8 +284,7 @@ async def test_an_answer_that_was_not_used_never_covers_the_composer(shared: Sha
 
 
 async def test_escape_leaves_every_field(shared: SharedPage) -> None:
-    hub = shared.hub
-    session = await hub.session(phase="idle")
+    session = await shared.session("idle")
     page = await shared.show(f"/sessions/{session.id}")
     for path, field in (
         (f"/sessions/{session.id}", "#say"),

@@ -127,7 +127,7 @@ async def test_every_kind_of_card_by_keyboard_alone(shared: SharedPage) -> None:
 
 async def test_a_card_out_of_sight_is_shown_before_a_key_answers_it(shared: SharedPage) -> None:
     hub = shared.hub
-    session = await hub.session(phase="working")
+    session = await shared.session("working")
     await hub.publish(*(f"Line {number}." for number in range(80)), session=session.id)
     ask = await hub.ask(Permission("Bash", {"command": "npm test"}), session=session.id)
     page = await shared.show(f"/sessions/{session.id}")
@@ -179,7 +179,7 @@ async def test_what_is_written_into_a_card_that_goes_away_answers_no_other(tmp_p
 
 async def test_whoever_writes_while_the_time_runs_out_goes_on_writing(shared: SharedPage) -> None:
     hub = shared.hub
-    session = await hub.session(phase="working")
+    session = await shared.session("working")
     asked = await hub.ask(Question((Prompt("What name?"),)), session=session.id)
     page = await shared.show(f"/sessions/{session.id}")
     await page.locator(f"#card-{asked.id}[data-armed]").wait_for()

@@ -57,7 +57,7 @@ async def test_what_is_no_web_address_cannot_be_opened(shared: SharedPage) -> No
 
 async def test_a_link_that_is_completed_by_itself_says_so(shared: SharedPage) -> None:
     hub = shared.hub
-    session = await hub.session(phase="working")
+    session = await shared.session("working")
     page = await shared.show(f"/sessions/{session.id}")
     ask = await hub.ask(Form("Please sign in", "links", {}, URL), session=session.id)
     await expect(page.locator(f"#card-{ask.id} .address")).to_be_visible()
