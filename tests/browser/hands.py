@@ -12,16 +12,13 @@ from typing import Any
 from playwright.async_api import Locator, Page, ViewportSize, expect
 
 from api.served import Served, served
-from browser.window import PAGE, PATIENCE, Window, go, log_in, window
+from browser.window import PAGE, PATIENCE, Window, log_in, window
 from handraise.model.answers import Answer
 from handraise.model.asks import Answered, Ask, Body, Origin, Permission, Withdrawn
 from handraise.store.changes import OpenAsk, SettleAsk
 
 TICK = 4
 LOW = ViewportSize(width=1366, height=650)
-FORGET = "() => { localStorage.clear(); document.activeElement?.blur(); }"
-LEFT = ".card.stage-open, .card textarea, dialog"
-"""With any of these, the page isn't as it was: it is loaded again."""
 _WATCH = """(control) => {
     window.wasHit = false;
     const note = (event) => { window.wasHit = control.contains(event.target); };
@@ -37,28 +34,23 @@ class HandsDesk:
     screen: Window
     asks: list[str] = field(default_factory=list)
     pages: dict[str, Page] = field(default_factory=dict)
-    """One for each kind of browser."""
+    """One for each kind of browser; each test finds it as if just opened."""
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     async def sit(self, path: str = "/", **context: Any) -> Page:
-        """A page whose clock only moves when a test says so: a slow machine makes no difference.
-
-        It has nothing to answer, and no drafts. What earlier tests did may be listed under "Just now".
-        """
+        """A page whose clock only moves when a test says so: a slow machine makes no difference."""
         context.setdefault("viewport", LOW)
         context.setdefault("reduced_motion", "no-preference")
         page = self.pages.get(str(context))
         if page:
+            await page.evaluate("localStorage.clear()")
             await page.set_viewport_size(context["viewport"])
             await page.clock.resume()
-            await page.evaluate(FORGET)
-            await go(page, path)
         else:
             page = self.pages[str(context)] = await self.screen.stranger(self.hub.up, **context)
             await page.clock.install()
             await log_in(page, self.hub.up)
-        if page.url == "about:blank" or await page.locator(LEFT).count():
-            await page.goto(path)
+        await page.goto(path)
         await expect(page.locator(".connection.live").first).to_be_attached()
         await page.clock.pause_at(await page.evaluate("Date.now() / 1000 + 1"))
         return page
