@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from playwright.async_api import expect
 
 from browser.home import Home, home
-from browser.window import PHONE, go, log_in, needs_browser, window
+from browser.window import PHONE, log_in, needs_browser, window
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.store.changes import SaveSession
@@ -121,5 +121,5 @@ async def test_changes_are_reviewed_commented_on_and_reverted(tmp_path: Path) ->
         away = replace(session, id="s_away", machine="m_away", phase="ended")
         await up.hub.store.apply([SaveSession(away)])
         with screen.trouble_expected():
-            await go(page, "/sessions/s_away/changes")
+            await page.goto(f"{up.base}/sessions/s_away/changes")
             await expect(page.locator(".review")).to_contain_text("Machine `m_away` is away.")
