@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
 from api.served import Served, served
-from browser.window import PAGE, PHONE, WIDE, needs_browser, window
+from browser.window import PAGE, PHONE, WIDE, go, needs_browser, window
 from handraise.inbox.considering import Surroundings, consider
 from handraise.model.actors import Person
 from handraise.model.answers import Deny
@@ -143,9 +143,11 @@ async def everywhere(page: Page, session: str) -> AsyncIterator[str]:
     await page.keyboard.press("?")
     await expect(page.locator("dialog")).to_be_visible()
     yield "keyboard"
+    await page.keyboard.press("Escape")
+    await expect(page.locator("dialog")).to_have_count(0)
     for path in (f"/sessions/{session}", "/sessions/s_zzqueued", *PAGES):
-        await page.goto(path)
-        await expect(page.locator(".connection.live").first).to_be_attached()
+        await go(page, path)
+        await expect(page).to_have_url(re.compile(f"{path}$"))
         await expect(page.locator("main")).not_to_contain_text("⟦Ļóáđíñǧ")
         yield path
 

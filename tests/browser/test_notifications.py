@@ -13,7 +13,7 @@ from playwright.async_api import Locator, Page, expect
 from api.served import Served, served
 from browser import notified
 from browser.showroom import Showroom
-from browser.window import PAGE, PHONE, Window, log_in, needs_browser, window
+from browser.window import PAGE, PHONE, Window, go, log_in, needs_browser, window
 from channels.ntfy_server import NtfyServer, ntfy_server
 from handraise.model.asks import Permission
 from handraise.model.projects import Options
@@ -288,7 +288,7 @@ async def test_a_session_and_a_project_are_muted_and_unmuted(tmp_path: Path) -> 
         await dialog.get_by_role("button", name="Until you unmute it").click()
         await expect(dialog).to_have_count(0)
 
-        await page.goto(f"{hub.up.base}/admin/notifications")
+        await go(page, "/admin/notifications")
         mutes = part(page, "Mutes")
         await expect(mutes.locator("tbody tr")).to_have_count(1)
         await expect(mutes.locator("tbody tr")).to_contain_text("everyone")
