@@ -18,7 +18,7 @@ TARGET = Path(__file__).parents[2] / "docs" / "pictures" / "notifications.png"
 async def main() -> None:
     with tempfile.TemporaryDirectory() as state:
         service = ServeConfig(Path(state), Path("/bin/false"), {}, port=0, page=PAGE, notifications=notified.CONFIG)
-        async with ntfy_server(NtfyServer()) as ntfy, serving(service) as up, window() as screen:
+        async with ntfy_server(NtfyServer()) as ntfy, serving(service) as up, window(worker=True) as screen:
             await Showroom(up).fill()
             await notified.set_notifications(up, ntfy.port, other="Ann's phone")
             page = await screen.open(

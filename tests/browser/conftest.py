@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from browser.hands import HandsDesk, desk
+from browser.shared import SharedPage, shared_page
 from browser.window import PROGRAM, shared_browsers
 
 
@@ -28,3 +29,16 @@ async def at(house: HandsDesk) -> AsyncIterator[HandsDesk]:
     yield house
     await house.clear_asks()
     assert house.screen.complaints == []
+
+
+@pytest.fixture(scope="module")
+async def _shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SharedPage]:
+    async with shared_page(tmp_path_factory.mktemp("shared")) as made:
+        yield made
+
+
+@pytest.fixture
+async def shared(_shared: SharedPage) -> AsyncIterator[SharedPage]:
+    yield _shared
+    await _shared.clear()
+    assert _shared.screen.complaints == []

@@ -2,7 +2,7 @@
 
 import socket
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,26 @@ from handraise.demo.project import SERVICE_FILES
 from handraise.serving.serve import RunningHub, ServeConfig, serving
 
 
-@dataclass(frozen=True)
+@dataclass
 class Home:
-    """`serve` may be entered repeatedly, at the same address: sessions continue."""
+    """`serve` may be entered repeatedly, at the same address."""
 
     service: ServeConfig
     work: Path
     model: ScriptedModel
+    has_left_some: bool = False
 
-    def serve(self) -> AbstractAsyncContextManager[RunningHub]:
-        return serving(self.service)
+    @asynccontextmanager
+    async def serve(self, *, leaving: bool = False) -> AsyncIterator[RunningHub]:
+        """Ends every Claude at the end, unless it is `leaving` them to the next hub."""
+        async with serving(self.service) as up:
+            self.has_left_some = True
+            try:
+                yield up
+            finally:
+                if not leaving:
+                    await up.hub.pool.stop_all()
+                    self.has_left_some = False
 
 
 @asynccontextmanager
@@ -41,8 +51,9 @@ async def home(tmp: Path, script: Scripted, *, run: str = "1", **settings: Any) 
         try:
             yield made
         finally:
-            async with made.serve() as last:
-                await last.hub.pool.stop_all()
+            if made.has_left_some:
+                async with made.serve():
+                    pass
 
 
 def free_port() -> int:

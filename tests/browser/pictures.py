@@ -160,7 +160,7 @@ async def main(folder: Path, only: set[str]) -> None:
                 service = ServeConfig(
                     Path(state), Path("/bin/false"), {}, port=0, page=PAGE, notifications=notified.CONFIG
                 )
-                async with ntfy_server(NtfyServer()) as ntfy, serving(service) as up, window() as screen:
+                async with ntfy_server(NtfyServer()) as ntfy, serving(service) as up, window(worker=True) as screen:
                     screen.complaints = Silent()
                     if not only or "login" in only:
                         page = await screen.stranger(up, color_scheme=theme, **kind)

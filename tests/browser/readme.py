@@ -81,7 +81,7 @@ def place() -> Iterator[Path]:
 
 async def main() -> None:
     with place() as folder:
-        async with demonstration(folder, 0) as up, window() as screen:
+        async with demonstration(folder, 0) as up, window(worker=True) as screen:
             desk = up.hub.desk
             question = await asked(desk, "question")
             await answer(desk, Allow(), "permission", "release")

@@ -12,7 +12,7 @@ from api.served import served
 from browser.home import home
 from browser.showroom import Showroom
 from browser.wares import NOW
-from browser.window import PAGE, armed, needs_browser, window
+from browser.window import PAGE, armed, go, needs_browser, window
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.model.actors import ByRule, Person
@@ -134,7 +134,7 @@ async def why_and_who(page: Page) -> None:
     await page.get_by_role("button", name="Allow once").click()
     await expect(main.get_by_text("Refused: True. Counted: True.")).to_be_visible()
     await expect(main.locator(".action-allowed").last).to_have_text("· allowed by a rule")
-    await page.goto(f"{page.url.partition('/sessions')[0]}/admin/rules")
+    await go(page, "/admin/rules")
     made = main.locator("tbody tr", has_text="touch")
     await expect(made).to_contain_text("owner")
     await expect(made).to_contain_text("1 time, last")
@@ -228,8 +228,7 @@ async def test_a_token_is_shown_once_and_revoked_at_once_and_the_audit_goes_back
         await expect(rows.filter(has_text="p0")).to_have_count(0)
 
         # A viewer sees projects, rules and statistics, and nothing to click.
-        # Without the worker, which keeps the files that were there.
-        looker = await screen.stranger(hub.up, script="delete Navigator.prototype.serviceWorker")
+        looker = await screen.stranger(hub.up)
         code = await hub.up.auth.make_code("ann", "viewer", Person("owner"), "test")
         await looker.goto(f"{hub.up.base}/login?code={code}")
         await expect(looker.locator("main").get_by_text("Nothing needs you.")).to_be_visible()

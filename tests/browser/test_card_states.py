@@ -11,7 +11,7 @@ from playwright.async_api import Page, expect
 
 from api.served import served
 from browser.home import home
-from browser.window import PAGE, armed, needs_browser, window
+from browser.window import PAGE, armed, go, needs_browser, window
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.model.actors import Person
@@ -160,7 +160,7 @@ async def test_every_state_says_the_same_after_a_reload(tmp_path: Path) -> None:
         await say_what_they_are(page, STATES)
         await page.reload()
         await say_what_they_are(page, STATES)
-        await page.goto("/")
+        await go(page, "/")
         await say_what_they_are(page, {"open": STATES["open"], "expired": STATES["expired"]})
         await expect(page.locator(".waiting-row")).to_contain_text("Run limited?")
         await expect(page.locator(".waiting-row .left")).to_have_text(re.compile(r"^\d:\d\d left$"))

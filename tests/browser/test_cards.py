@@ -7,7 +7,7 @@ from playwright.async_api import expect
 from api.served import served
 from browser.home import home
 from browser.wares import DATABASE, NPM_TEST
-from browser.window import PAGE, armed, needs_browser, nothing_waits, window
+from browser.window import PAGE, armed, go, needs_browser, nothing_waits, window
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.demo.scenarios import SCENARIOS
@@ -129,7 +129,7 @@ async def test_two_browsers_answer_at_once_and_both_tell_the_truth(tmp_path: Pat
         await expect(one.locator("main").get_by_text("Both done.")).to_be_visible()
         await expect(one.locator(".action-allowed").last).to_have_text("· allowed by a rule")
         await expect(one.get_by_text("· you allowed for this session")).to_be_visible()
-        await one.goto(f"{up.base}/admin/rules")
+        await go(one, "/admin/rules")
         await one.get_by_role("button", name="Revoke").click()
         await one.get_by_role("button", name="Yes, revoke").click()
         await expect(one.locator("main").get_by_text("No rules.")).to_be_visible()

@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from playwright.async_api import Page, expect
 
 from api.served import served
 from api.test_setup import program as stand_in
 from browser.home import home
+from browser.shared import SharedPage
 from browser.window import PAGE, PHONE, WIDE, armed, needs_browser, window
 from handraise.demo.pieces import Script, say
 from handraise.demo.request import Conversation
@@ -18,7 +18,7 @@ from handraise.model.abilities import Abilities, SlashCommand
 from handraise.model.answers import Deny
 from handraise.model.asks import Expired, Permission
 from handraise.session import abilities
-from handraise.store.changes import SaveSession, SettleAsk
+from handraise.store.changes import SettleAsk
 
 pytestmark = needs_browser
 
@@ -201,23 +201,23 @@ async def _shows_what_was_used(page: Page) -> None:
     await expect(lines).to_have_count(0)
 
 
-async def test_hostile_commands_and_files_are_shown_as_text(tmp_path: Path) -> None:
+async def test_hostile_commands_and_files_are_shown_as_text(tmp_path: Path, shared: SharedPage) -> None:
     work = tmp_path.resolve() / "work"
     work.mkdir()
     (work / "<img src=x onerror=alert(1)>.txt").touch()
-    async with served(tmp_path, page=PAGE) as hub, window() as screen:
-        session = replace(await hub.session(phase="idle", directory=str(work)), mode="<b>odd</b>")
-        store = hub.up.hub.store
-        hostile = SlashCommand("x", "</p><script>alert(1)</script> \u202eback", "<args>")
-        await store.apply([SaveSession(session), *abilities.saved(Abilities((hostile,)), store.machine, str(work))])
-        page = await screen.open(hub.up, f"/sessions/{session.id}")
-        field, option = page.locator("#say"), page.get_by_role("option")
-        await field.press_sequentially("/")
-        await expect(option).to_have_text("/x<args></p><script>alert(1)</script> ⟨U+202E⟩back")
-        await field.fill("@img")
-        await expect(option).to_have_text("<img src=x onerror=alert(1)>.txt")
-        await page.keyboard.press("Enter")
-        await expect(field).to_have_value('@"<img src=x onerror=alert(1)>.txt" ')
+    hub = shared.hub
+    store = hub.up.hub.store
+    hostile = SlashCommand("x", "</p><script>alert(1)</script> \u202eback", "<args>")
+    await store.apply(abilities.saved(Abilities((hostile,)), store.machine, str(work)))
+    session = await shared.session("idle", directory=str(work), mode="<b>odd</b>")
+    page = await shared.show(f"/sessions/{session.id}")
+    field, option = page.locator("#say"), page.get_by_role("option")
+    await field.press_sequentially("/")
+    await expect(option).to_have_text("/x<args></p><script>alert(1)</script> ⟨U+202E⟩back")
+    await field.fill("@img")
+    await expect(option).to_have_text("<img src=x onerror=alert(1)>.txt")
+    await page.keyboard.press("Enter")
+    await expect(field).to_have_value('@"<img src=x onerror=alert(1)>.txt" ')
 
 
 async def test_hints_go_away_for_good(tmp_path: Path) -> None:
@@ -236,68 +236,67 @@ async def test_hints_go_away_for_good(tmp_path: Path) -> None:
         await expect(other.locator(".hints li")).to_have_count(1)
 
 
-async def test_a_card_whose_time_runs_out_while_one_writes_stays_and_is_answered_late(tmp_path: Path) -> None:
-    async with served(tmp_path, page=PAGE) as hub, window() as screen:
-        session = await hub.session(phase="working")
-        first = await hub.ask(Permission("Bash", {"command": "make one"}), session=session.id)
-        await hub.ask(Permission("Bash", {"command": "make two"}), session=session.id)
-        page = await screen.open(hub.up)
-        await armed(page, "permission")
-        await page.keyboard.press("d")
-        reason = page.locator(f"#card-{first.id} textarea")
-        await expect(reason).to_be_focused()
-        await page.keyboard.type("Not on a ")
-        await hub.up.hub.store.apply([SettleAsk(first.id, Expired(datetime.now(UTC)))])
-        card = page.locator(f"#card-{first.id}")
-        await expect(card).to_contain_text("If you answer now, Claude gets it as a follow-up.")
-        await expect(reason).to_be_focused()
-        await page.keyboard.type("Friday.")
-        await expect(reason).to_have_value("Not on a Friday.")
-        await shot(page, "late")
-        await expect(card).to_have_attribute("data-armed", "")
-        await page.keyboard.press("Enter")
-        await expect(page.locator(f"#card-{first.id}.line-card")).to_contain_text("late")
-        settled = (await hub.up.hub.desk.ask(first.id)).settlement
-        assert isinstance(settled, Expired)
-        assert settled.late is not None
-        assert settled.late.answer == Deny("Not on a Friday.")
+async def test_a_card_whose_time_runs_out_while_one_writes_stays_and_is_answered_late(shared: SharedPage) -> None:
+    hub = shared.hub
+    session = await shared.session("working")
+    first = await hub.ask(Permission("Bash", {"command": "make one"}), session=session.id)
+    await hub.ask(Permission("Bash", {"command": "make two"}), session=session.id)
+    page = await shared.show()
+    await armed(page, "permission")
+    await page.keyboard.press("d")
+    reason = page.locator(f"#card-{first.id} textarea")
+    await expect(reason).to_be_focused()
+    await page.keyboard.type("Not on a ")
+    await hub.up.hub.store.apply([SettleAsk(first.id, Expired(datetime.now(UTC)))])
+    card = page.locator(f"#card-{first.id}")
+    await expect(card).to_contain_text("If you answer now, Claude gets it as a follow-up.")
+    await expect(reason).to_be_focused()
+    await page.keyboard.type("Friday.")
+    await expect(reason).to_have_value("Not on a Friday.")
+    await shot(page, "late")
+    await expect(card).to_have_attribute("data-armed", "")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(f"#card-{first.id}.line-card")).to_contain_text("late")
+    settled = (await hub.up.hub.desk.ask(first.id)).settlement
+    assert isinstance(settled, Expired)
+    assert settled.late is not None
+    assert settled.late.answer == Deny("Not on a Friday.")
 
 
-async def test_an_answer_that_was_not_used_never_covers_the_composer(tmp_path: Path) -> None:
-    async with served(tmp_path, page=PAGE) as hub, window() as screen:
-        here, there = await hub.session(phase="idle"), await hub.session(phase="working")
-        await hub.ask(Permission("Bash", {"command": "make"}), session=there.id)
-        page = await screen.open(hub.up, f"/sessions/{here.id}")
-        refused = {"error": {"code": "conflict", "message": "Already answered by ana (web)."}}
-        await page.route("**/answer*", lambda route: route.fulfill(status=409, json=refused))
-        await armed(page, "permission")
-        with screen.trouble_expected():
-            await page.locator(".drawer").get_by_role("button", name="Allow once").click()
-            await expect(page.locator(".toast")).to_contain_text("Already answered by ana")
-        for size in (WIDE, PHONE):
-            await page.set_viewport_size(size)
-            toast, composer = await page.locator(".toast").bounding_box(), await page.locator(".say").bounding_box()
-            assert toast is not None
-            assert composer is not None
-            assert toast["y"] + toast["height"] <= composer["y"]
-            await shot(page, f"toast-{size['width']}")
+async def test_an_answer_that_was_not_used_never_covers_the_composer(shared: SharedPage) -> None:
+    hub, screen = shared.hub, shared.screen
+    here, there = await shared.session("idle"), await shared.session("working")
+    await hub.ask(Permission("Bash", {"command": "make"}), session=there.id)
+    page = await shared.show(f"/sessions/{here.id}")
+    refused = {"error": {"code": "conflict", "message": "Already answered by ana (web)."}}
+    await page.route("**/answer*", lambda route: route.fulfill(status=409, json=refused))
+    await armed(page, "permission")
+    with screen.trouble_expected():
+        await page.locator(".drawer").get_by_role("button", name="Allow once").click()
+        await expect(page.locator(".toast")).to_contain_text("Already answered by ana")
+    for size in (WIDE, PHONE):
+        await page.set_viewport_size(size)
+        toast, composer = await page.locator(".toast").bounding_box(), await page.locator(".say").bounding_box()
+        assert toast is not None
+        assert composer is not None
+        assert toast["y"] + toast["height"] <= composer["y"]
+        await shot(page, f"toast-{size['width']}")
 
 
-async def test_escape_leaves_every_field(tmp_path: Path) -> None:
-    async with served(tmp_path, page=PAGE) as hub, window() as screen:
-        session = await hub.session(phase="idle")
-        page = await screen.open(hub.up, f"/sessions/{session.id}")
-        for path, field in (
-            (f"/sessions/{session.id}", "#say"),
-            (f"/sessions/{session.id}", "#search"),
-            ("/admin/projects", "main form input"),
-            ("/admin/audit", "main select"),
-        ):
-            await page.goto(hub.up.base + path)
-            await page.locator(field).first.focus()
-            await expect(page.locator(f"{field}:focus")).to_have_count(1)
-            await page.keyboard.press("Escape")
-            await expect(page.locator(":is(input, textarea, select):focus")).to_have_count(0)
+async def test_escape_leaves_every_field(shared: SharedPage) -> None:
+    session = await shared.session("idle")
+    page = await shared.show(f"/sessions/{session.id}")
+    for path, field in (
+        (f"/sessions/{session.id}", "#say"),
+        (f"/sessions/{session.id}", "#search"),
+        ("/admin/projects", "main form input"),
+        ("/admin/audit", "main select"),
+    ):
+        await shared.show(path)
+        await page.locator(field).first.focus()
+        await expect(page.locator(f"{field}:focus")).to_have_count(1)
+        await page.keyboard.press("Escape")
+        await expect(page.locator(":is(input, textarea, select):focus")).to_have_count(0)
 
 
 async def test_who_is_not_signed_in_sees_the_command_and_goes_on_after_it(tmp_path: Path) -> None:

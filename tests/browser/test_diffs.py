@@ -6,7 +6,7 @@ from typing import Any
 from playwright.async_api import Page, Route, expect
 
 from browser.hands import HandsDesk, allow_of, calm, card_of, until
-from browser.window import PHONE, needs_browser
+from browser.window import PHONE, WIDE, needs_browser
 from handraise.model.answers import Allow
 from handraise.model.asks import Ask, Permission
 from handraise.policy.diff import diff_of
@@ -36,7 +36,7 @@ def numbered(count: int) -> str:
 
 
 async def test_side_by_side_has_both_sides_and_both_ways_mark_words_and_syntax(at: HandsDesk) -> None:
-    page = await at.sit(viewport={"width": 1280, "height": 800})
+    page = await at.sit(viewport=WIDE, reduced_motion="reduce")
     ask = await at.put(change(OLD, NEW))
     await calm(page, ask)
     card = card_of(page, ask)
@@ -66,10 +66,14 @@ async def test_side_by_side_has_both_sides_and_both_ways_mark_words_and_syntax(a
     await page.set_viewport_size(PHONE)
     await until(page, card.locator("table.unified"))
     assert await card.evaluate("card => card.scrollWidth <= card.clientWidth + 1")
+    await page.set_viewport_size(WIDE)
+    await until(page, card.locator("table.split"))
+    await card.get_by_role("button", name="Unified").click()
+    await until(page, card.locator("table.unified"))
 
 
 async def test_line_endings_and_a_missing_newline_are_said_once(at: HandsDesk) -> None:
-    page = await at.sit()
+    page = await at.sit(viewport=WIDE, reduced_motion="reduce")
     ask = await at.put(change(OLD.replace("\n", "\r\n"), NEW.replace("\n", "\r\n").rstrip(), "windows.py"))
     await calm(page, ask)
     card = card_of(page, ask)
@@ -80,7 +84,7 @@ async def test_line_endings_and_a_missing_newline_are_said_once(at: HandsDesk) -
 
 
 async def test_a_hundred_thousand_lines_are_few_rows_and_count_as_unread(at: HandsDesk) -> None:
-    page = await at.sit(viewport={"width": 1280, "height": 800})
+    page = await at.sit(viewport=WIDE, reduced_motion="reduce")
     sizes: list[int] = []
     page.on("response", lambda response: sizes.append(int(response.headers.get("content-length", 0))))
     ask = await at.put(change(None, numbered(COUNT), "long.txt"))
@@ -113,7 +117,7 @@ async def test_a_hundred_thousand_lines_are_few_rows_and_count_as_unread(at: Han
 
 
 async def test_lines_that_could_not_be_fetched_are_not_read(at: HandsDesk) -> None:
-    page = await at.sit()
+    page = await at.sit(viewport=WIDE, reduced_motion="reduce")
     ask = await at.put(change(None, numbered(1_200), "cut.txt"))
     lost: list[str] = []
 
@@ -144,7 +148,7 @@ async def test_lines_that_could_not_be_fetched_are_not_read(at: HandsDesk) -> No
 
 
 async def test_a_long_input_is_edited_whole(at: HandsDesk) -> None:
-    page = await at.sit()
+    page = await at.sit(viewport=WIDE, reduced_motion="reduce")
     content = numbered(1_000)
     ask = await at.put(change(None, content, "edit.txt"))
     await calm(page, ask)

@@ -18,7 +18,7 @@ LOADED = "performance.getEntries().map((each) => [each.name, each.encodedBodySiz
 
 
 async def test_a_first_visit_loads_at_most_100_kb(tmp_path: Path) -> None:
-    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+    async with served(tmp_path, page=PAGE) as hub, window(worker=True) as screen:
         await Showroom(hub.up).fill()
         # Colors for code are loaded with the first code.
         for ask in await hub.up.hub.desk.asks(state="open"):

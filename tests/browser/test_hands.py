@@ -2,12 +2,13 @@
 
 import asyncio
 import re
+from itertools import product
 
 import pytest
 from playwright.async_api import Page, expect
 
 from browser.hands import HandsDesk, allow_of, calm, card_of, hit, middle, until
-from browser.window import PHONE, needs_browser
+from browser.window import GO, PHONE, needs_browser
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny
 from handraise.model.asks import Ask, Option, Permission, Plan, Prompt, Question
@@ -20,15 +21,13 @@ MORE_GAPS = (137, 264, 420, 560)
 SENTENCES = ("ask the owner first", "yes", "aa")
 MORE_SENTENCES = ("stop, that is wrong", "always say why", "a lot is wrong", "wait a sec")
 long = pytest.mark.torture
-GO = "(path) => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
 WAIT = "Wait a moment"
 
 
-@pytest.mark.parametrize("where", ["inbox", "chat"])
 @pytest.mark.parametrize("gaps", [GAPS, pytest.param(MORE_GAPS, marks=long)], ids=["few", "more"])
-async def test_a_double_click_never_answers_the_card_behind(at: HandsDesk, where: str, gaps: tuple[int, ...]) -> None:
+async def test_a_double_click_never_answers_the_card_behind(at: HandsDesk, gaps: tuple[int, ...]) -> None:
     page = await at.sit()
-    for gap in gaps:
+    for where, gap in product(("inbox", "chat"), gaps):
         session = (await at.hub.session(phase="working")).id if where == "chat" else None
         if session:
             await page.evaluate(GO, f"/sessions/{session}")
@@ -45,7 +44,7 @@ async def test_a_double_click_never_answers_the_card_behind(at: HandsDesk, where
         await page.mouse.click(x, y)
         await hit(page, allow_of(page, second))
         await until(page, page.locator(f"#card-{second.id} .refusal, #card-{second.id}.line-card"))
-        assert await at.answer_to(second) is None, f"after {gap} ms, {passed} of them until the card was there"
+        assert await at.answer_to(second) is None, f"{where}, after {gap} ms, {passed} of them until the card was there"
         await expect(card_of(page, second).locator(".refusal")).to_have_text(WAIT)
         await expect(card_of(page, second).get_by_role("status")).to_have_text(WAIT)
         assert await at.answer_to(first) == Allow()

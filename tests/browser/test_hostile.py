@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 
 from api.served import Served, served
 from browser.hostile import TEXTS
-from browser.window import PAGE, PHONE, WIDE, needs_browser, window
+from browser.window import PAGE, PHONE, WIDE, go, needs_browser, window
 from handraise.desk.interface import Unfit
 from handraise.model.actors import Person
 from handraise.model.asks import Form, Offer, Option, Permission, Plan, Prompt, Question
@@ -160,7 +160,7 @@ async def test_on_the_cards_of_links(tmp_path: Path) -> None:
 
 
 async def test_in_a_conversation_and_on_every_card(tmp_path: Path) -> None:  # lessons 39, 43
-    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+    async with served(tmp_path, page=PAGE) as hub, window(records=True) as screen:
         session, asked = await hub.session(phase="working"), await hub.session(phase="working")
         await talk(hub, session.id)
         page = await screen.open(hub.up, f"/sessions/{session.id}", script=TRAP)
@@ -177,22 +177,23 @@ async def test_in_a_conversation_and_on_every_card(tmp_path: Path) -> None:  # l
             assert "⟨U+202E⟩" in await page.locator("main").inner_text()
 
         await ask(hub, asked.id)
-        await page.goto(f"/sessions/{asked.id}")
+        await go(page, f"/sessions/{asked.id}")
         await expect(page.locator("main .card")).to_have_count(6 * len(TEXTS))
         for size in SIZES:
             await page.set_viewport_size(size)
             await unfold(page)
             await harmless(page, f"cards {size}")
-        await page.goto("/")
+        await go(page, "/")
         await expect(page.locator(".card")).to_have_count(1)
         for size in SIZES:
             await page.set_viewport_size(size)
             await harmless(page, f"inbox {size}")
+        assert screen.requested
         assert all(url.startswith((hub.up.base, "data:", "blob:")) for url in screen.requested), screen.requested
 
 
 async def test_in_names_rules_tokens_and_the_audit(tmp_path: Path) -> None:
-    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+    async with served(tmp_path, page=PAGE) as hub, window(records=True) as screen:
         await furnish(hub)
         page = await screen.open(hub.up, script=TRAP)
         for path in (
@@ -203,11 +204,13 @@ async def test_in_names_rules_tokens_and_the_audit(tmp_path: Path) -> None:
             "/admin/tokens",
             "/admin/audit",
         ):
-            await page.goto(hub.up.base + path)
+            await go(page, path)
+            await expect(page.get_by_text("Loading…")).to_have_count(0)
             await expect(page.locator("body")).to_contain_text("alert(1)")
             for size in SIZES:
                 await page.set_viewport_size(size)
                 await expect(page.locator("body")).to_contain_text("alert(1)")
                 await unfold(page)
                 await harmless(page, f"{path} {size}")
+        assert screen.requested
         assert all(url.startswith((hub.up.base, "data:", "blob:")) for url in screen.requested), screen.requested

@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
 from api.served import Served, served
-from browser.window import PAGE, PHONE, WIDE, needs_browser, window
+from browser.window import PAGE, PHONE, WIDE, go, needs_browser, window
 from handraise.inbox.considering import Surroundings, consider
 from handraise.model.actors import Person
 from handraise.model.answers import Deny
@@ -93,7 +93,7 @@ def english(words: list[str]) -> list[str]:
 async def test_every_word_is_the_hubs_language_and_nothing_sticks_out(tmp_path: Path, size: ViewportSize) -> None:
     phone: dict[str, Any] = {"has_touch": True, "is_mobile": True} if size is PHONE else {}
     with using(LANGUAGE):
-        async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        async with served(tmp_path, page=PAGE) as hub, window(worker=True) as screen:
             session = await fill(hub)
             page = await screen.open(hub.up, viewport=size, **phone)
             async for where in everywhere(page, session):
@@ -103,7 +103,7 @@ async def test_every_word_is_the_hubs_language_and_nothing_sticks_out(tmp_path: 
 
 async def test_who_is_not_signed_in_reads_the_hubs_language_and_so_does_who_signs_in(tmp_path: Path) -> None:
     with using(LANGUAGE):
-        async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        async with served(tmp_path, page=PAGE) as hub, window(worker=True) as screen:
             page = await screen.stranger(hub.up)
             with screen.trouble_expected():
                 await page.goto("/")
@@ -120,7 +120,7 @@ async def test_who_is_not_signed_in_reads_the_hubs_language_and_so_does_who_sign
 
 async def test_plurals_and_dates_are_right_in_the_hubs_language(tmp_path: Path) -> None:
     with using(LANGUAGE):
-        async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        async with served(tmp_path, page=PAGE) as hub, window(worker=True) as screen:
             session = await fill(hub)
             page = await screen.open(hub.up, f"/sessions/{session}", locale="en-US", timezone_id="UTC")
             forms = Catalogue(LANGUAGE).message("page.sessions.bypassing")
@@ -143,9 +143,11 @@ async def everywhere(page: Page, session: str) -> AsyncIterator[str]:
     await page.keyboard.press("?")
     await expect(page.locator("dialog")).to_be_visible()
     yield "keyboard"
+    await page.keyboard.press("Escape")
+    await expect(page.locator("dialog")).to_have_count(0)
     for path in (f"/sessions/{session}", "/sessions/s_zzqueued", *PAGES):
-        await page.goto(path)
-        await expect(page.locator(".connection.live").first).to_be_attached()
+        await go(page, path)
+        await expect(page).to_have_url(re.compile(f"{path}$"))
         await expect(page.locator("main")).not_to_contain_text("⟦Ļóáđíñǧ")
         yield path
 

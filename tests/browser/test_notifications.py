@@ -13,7 +13,7 @@ from playwright.async_api import Locator, Page, expect
 from api.served import Served, served
 from browser import notified
 from browser.showroom import Showroom
-from browser.window import PAGE, PHONE, Window, log_in, needs_browser, window
+from browser.window import PAGE, PHONE, Window, go, log_in, needs_browser, window
 from channels.ntfy_server import NtfyServer, ntfy_server
 from handraise.model.asks import Permission
 from handraise.model.projects import Options
@@ -288,7 +288,7 @@ async def test_a_session_and_a_project_are_muted_and_unmuted(tmp_path: Path) -> 
         await dialog.get_by_role("button", name="Until you unmute it").click()
         await expect(dialog).to_have_count(0)
 
-        await page.goto(f"{hub.up.base}/admin/notifications")
+        await go(page, "/admin/notifications")
         mutes = part(page, "Mutes")
         await expect(mutes.locator("tbody tr")).to_have_count(1)
         await expect(mutes.locator("tbody tr")).to_contain_text("everyone")
@@ -365,8 +365,8 @@ async def test_a_link_leads_to_the_very_card_after_signing_in_on_a_phone(tmp_pat
         await hub.publish(*(f"Paragraph {number}. " * 20 for number in range(12)), session=session.id)
         asks = [await hub.ask(Permission("Bash", {"command": f"make {number}"}), session=session.id) for number in "ab"]
         outside = await hub.ask(Permission("Bash", {"command": "make c"}))
+        page = await screen.stranger(hub.up, viewport=PHONE, has_touch=True, is_mobile=True)
         for ask in (asks[1], asks[0], outside):
-            page = await screen.stranger(hub.up, viewport=PHONE, has_touch=True, is_mobile=True)
             with screen.trouble_expected():  # the hub refuses what it can't know
                 await page.goto(link_to(hub.up.base, [ask]))
                 await page.get_by_label("Token or one-time code").fill(await hub.token("approver"))
@@ -375,4 +375,7 @@ async def test_a_link_leads_to_the_very_card_after_signing_in_on_a_phone(tmp_pat
             card = page.locator(f"#card-{ask.id}")
             await expect(card).to_be_in_viewport()
             await expect(card.get_by_role("button", name="Allow once")).to_be_visible()
-            await page.context.close()
+            with screen.trouble_expected():  # as a browser that was never here
+                await page.evaluate("localStorage.clear()")
+                await page.goto("about:blank")
+                await page.context.clear_cookies()

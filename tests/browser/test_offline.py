@@ -28,8 +28,8 @@ def speaks(conversation: Conversation) -> Script:
 
 
 async def test_the_shell_opens_without_the_hub_and_comes_back_with_it(tmp_path: Path) -> None:
-    async with home(tmp_path, speaks) as at, window() as screen:
-        async with at.serve() as up:
+    async with home(tmp_path, speaks) as at, window(worker=True) as screen:
+        async with at.serve(leaving=True) as up:
             await up.hub.store.apply([OpenAsk(Ask("a_1", None, None, WHICH, "x", Origin("r_1"), now(), "agent"))])
             page = await screen.open(up)
             await expect(page.locator(".card.question")).to_be_visible()

@@ -38,11 +38,13 @@ class PushDesk:
     phone: Phone
     window: Window
     page: Page
+    closed: NotificationScreen | None = None
+    """What is left of the page, if a test has closed it."""
 
     async def settings(self, name: str = "ana", role: Role = "admin") -> Page:
         """The page where it is switched on, of this person."""
-        me = await self.page.context.request.get("/api/me")
-        if not me.ok or (await me.json())["name"] != name:
+        self.closed = None
+        if not await self.is_of(name):
             await self.page.context.clear_cookies()
             await log_in(self.page, self.hub.up, name, role)
         await self.page.goto("/admin/settings")
@@ -58,8 +60,17 @@ class PushDesk:
         return page
 
     async def switched_on(self, name: str = "ana", role: Role = "admin") -> NotificationScreen:
-        """A device that is on, and whose page was closed."""
-        return await screen_of(await self.on(name, role), self.hub.up.base)
+        """A device that is on, and whose page was closed. Nothing is shown yet."""
+        if self.closed and await self.is_of(name):
+            await self.closed.put_away()
+        else:
+            self.closed = await screen_of(await self.on(name, role), self.hub.up.base)
+        return self.closed
+
+    async def is_of(self, name: str) -> bool:
+        """Whether this person is signed in."""
+        me = await self.page.context.request.get("/api/me")
+        return me.ok and (await me.json())["name"] == name
 
     async def carry(self, screen: NotificationScreen, ask: str, kind: str = "ask") -> dict[str, Any]:
         """What the hub sent through the push service, handed to the worker."""
@@ -375,7 +386,7 @@ REASONS = {
 
 async def test_why_it_cannot_be_is_told_honestly(house: PushDesk, tmp_path: Path) -> None:
     up = house.hub.up
-    async with window() as screen:
+    async with window(worker=True) as screen:
         first = await screen.open(up)
         for says, script in REASONS.items():
             await cannot_be(screen, first.context, up, says, script)

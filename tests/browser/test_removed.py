@@ -7,7 +7,7 @@ from pathlib import Path
 from playwright.async_api import expect
 
 from api.served import served
-from browser.window import PAGE, PHONE, needs_browser, window
+from browser.window import PAGE, PHONE, go, needs_browser, window
 from handraise.model.actors import Person
 from handraise.model.answers import Allow
 from handraise.model.asks import Answered, Permission
@@ -81,7 +81,7 @@ async def test_a_removed_session_leaves_the_list_its_conversation_and_the_search
         await expect(phone.locator(".tabs a").last).to_have_attribute("href", "/sessions")
 
         # Removed while the connection was down.
-        await page.goto(f"{hub.up.base}/sessions/{third.id}")
+        await go(page, f"/sessions/{third.id}")
         await expect(page.locator(".history")).to_contain_text("a walnut in s_3")
         with screen.trouble_expected():
             await page.context.set_offline(True)

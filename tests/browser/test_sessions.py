@@ -8,7 +8,7 @@ from playwright.async_api import FloatRect, Locator, Page, Route, expect
 from api.served import served
 from browser.home import home
 from browser.showroom import Showroom
-from browser.window import PAGE, armed, needs_browser, window
+from browser.window import PAGE, armed, go, needs_browser, window
 from handraise.demo.model import EACH_SESSION
 from handraise.demo.pieces import Script, hold, say, use
 from handraise.demo.request import Conversation
@@ -286,7 +286,7 @@ async def test_a_session_in_a_terminal_says_so_and_offers_only_what_works(tmp_pa
         await offer.get_by_role("button", name="Dismiss").click()
         await expect(offer).to_have_count(0)
 
-        await page.goto(f"{hub.up.base}/sessions/{session.id}")
+        await go(page, f"/sessions/{session.id}")
         await expect(page.locator(".session-head")).to_contain_text("in a terminal on laptop")
         await expect(page.locator(".history")).to_contain_text("I will look.")
         await expect(page.locator("main .composer")).to_contain_text("messages go there")
@@ -301,7 +301,7 @@ async def test_a_session_in_a_terminal_says_so_and_offers_only_what_works(tmp_pa
         await expect(page.locator(".group.needs-you a.session")).to_contain_text(shown)
         await expect(page.locator(".session-head")).to_contain_text("needs you")
         await expect(page.get_by_text("Claude is working")).to_have_count(0)
-        await page.goto(hub.up.base)
+        await go(page, "/")
         await expect(page.locator(".elsewhere")).to_contain_text(shown)
         await expect(page.get_by_text("Nothing needs you.")).to_have_count(0)
         await page.locator(".elsewhere a").click()

@@ -43,7 +43,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> FolderSite:
 
 
 async def test_people_find_their_way_by_menu_and_search_in_both_themes(site: FolderSite) -> None:
-    async with window() as opened:
+    async with window(records=True) as opened:
         page = await opened.stranger(site, color_scheme="dark", viewport=WIDE)
         await page.goto(f"{site.base}/index.html")
         await expect(page.locator("html[data-theme=dark]")).to_have_count(1)
@@ -67,6 +67,7 @@ async def test_people_find_their_way_by_menu_and_search_in_both_themes(site: Fol
         await phone.get_by_role("button", name="Menu").click()
         await phone.get_by_role("navigation", name="Pages").get_by_role("link", name="Operations").click()
         await expect(phone).to_have_url(f"{site.base}/operations.html")
+        assert opened.requested
         assert all(each.startswith(("file://", "data:")) for each in opened.requested)
 
 

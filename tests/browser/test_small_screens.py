@@ -9,7 +9,7 @@ from api.served import WHICH, served
 from browser import notified
 from browser.showroom import BYPASS, Showroom
 from browser.talk import LONG
-from browser.window import PAGE, PAINTED, needs_browser, window
+from browser.window import PAGE, PAINTED, go, needs_browser, window
 from channels.ntfy_server import NtfyServer, ntfy_server
 from handraise.model.asks import Permission
 
@@ -81,15 +81,14 @@ async def test_nothing_goes_sideways_on_a_small_phone(tmp_path: Path) -> None:
     async with (
         ntfy_server(NtfyServer()) as ntfy,
         served(tmp_path, page=PAGE, notifications=notified.CONFIG) as hub,
-        window() as screen,
+        window(worker=True) as screen,
     ):
         await Showroom(hub.up).fill()
         await notified.set_notifications(hub.up, ntfy.port)
         page = await screen.open(hub.up, viewport=SMALL, has_touch=True, is_mobile=True)
         wide = {}
         for view in VIEWS:
-            await page.goto(hub.up.base + view)
-            await expect(page.locator(".connection.live").first).to_be_attached()
+            await go(page, view)
             await expect(page.locator("main")).to_be_visible()
             await expect(page.get_by_text("Loading…")).to_have_count(0)
             assert await page.evaluate("document.documentElement.scrollWidth") <= SMALL["width"], view
@@ -97,11 +96,11 @@ async def test_nothing_goes_sideways_on_a_small_phone(tmp_path: Path) -> None:
                 wide[view] = found
         assert wide == {}
 
-        await page.goto(f"{hub.up.base}/admin/tokens")
+        await go(page, "/admin/tokens")
         card = page.locator(".list tbody tr").first
         await expect(card.locator("td").nth(1)).to_have_attribute("data-label", "Role")
         await expect(card.get_by_role("button", name="Revoke")).to_be_visible()
-        await page.goto(f"{hub.up.base}/admin/audit")
+        await go(page, "/admin/audit")
         entries = page.locator(".entry-list > li")
         await expect(entries.first).to_contain_text("owner signed in")
         await expect(page.locator("table")).to_have_count(0)

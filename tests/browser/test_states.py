@@ -34,7 +34,7 @@ def ask_twice(conversation: Conversation) -> Script:
 async def test_a_hub_that_restarts_under_an_open_page_loses_nothing(tmp_path: Path) -> None:  # lessons 46, 50
     async with home(tmp_path, ask_twice) as at, window() as screen:
         with ExitStack() as quiet:
-            async with at.serve() as up:
+            async with at.serve(leaving=True) as up:
                 session = (await up.hub.desk.start("Choose.", str(at.work))).session
                 page = await screen.open(up, f"/sessions/{session.id}")
                 await armed(page, "question")

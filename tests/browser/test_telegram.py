@@ -7,7 +7,7 @@ from pathlib import Path
 from playwright.async_api import Page, expect
 
 from api.served import Served, served
-from browser.window import PAGE, needs_browser, window
+from browser.window import PAGE, go, needs_browser, window
 from handraise.surfaces.telegram.people import Member, TelegramConfig
 from surfaces.telegram.bot_api import BOT, TOKEN, bot_api
 
@@ -60,7 +60,7 @@ async def test_a_token_that_fails_is_shown_on_every_page(tmp_path: Path) -> None
             notice = page.locator(".never-asks")
             await expect(notice).to_contain_text("Telegram: Telegram rejects the bot's token. Run")
             await shoot(page, "telegram-trouble")
-            await page.goto(f"{hub.up.base}/admin/settings")
+            await go(page, "/admin/settings")
             await expect(page.get_by_role("region", name="Telegram")).to_contain_text(
                 "Telegram rejects the bot's token."
             )

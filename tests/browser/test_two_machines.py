@@ -9,7 +9,7 @@ from playwright.async_api import Page, expect
 from api.hubs import two_hubs, wanted_by
 from api.served import Served, served
 from api.test_changes import repository
-from browser.window import PAGE, needs_browser, window
+from browser.window import PAGE, go, needs_browser, window
 from handraise.model.items import Preview
 from handraise.model.sessions import Session
 from handraise.store.changes import SaveSession
@@ -92,7 +92,7 @@ async def test_files_of_another_machine_are_reviewed_completed_and_browsed(tmp_p
         await expect(page.get_by_role("option")).to_have_text(["a.py", "a space.md"])
         await page.locator("#say").fill("")
 
-        await page.goto(f"{one.up.base}/sessions/{session.id}/changes")
+        await go(page, f"/sessions/{session.id}/changes")
         file = page.locator(".review-file", has=page.locator("code", has_text="a.py"))
         await expect(file.locator("tr.added")).to_have_count(1)
         await expect(file.locator("tr.added td.line")).to_have_text("print('<b>two</b>')")
@@ -101,7 +101,7 @@ async def test_files_of_another_machine_are_reviewed_completed_and_browsed(tmp_p
         await expect(page.locator(".review-files li")).to_have_count(1)
         assert (top / "a.py").read_text() == "one\n"
 
-        await page.goto(f"{one.up.base}/admin/projects")
+        await go(page, "/admin/projects")
         form = page.locator("form.panel")
         await form.get_by_role("combobox", name="Machine").select_option(machine.id)
         await form.get_by_role("combobox", name="Directory").fill(f"{tmp_path.resolve()}/")

@@ -153,11 +153,12 @@ async def test_a_card_is_in_the_first_frame_after_its_event(tmp_path: Path) -> N
 
 
 async def test_the_first_visit_is_small_and_stays_at_home(tmp_path: Path) -> None:
-    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+    async with served(tmp_path, page=PAGE) as hub, window(worker=True, records=True) as screen:
         page = await screen.open(hub.up)
         await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
         sizes = "performance.getEntriesByType('resource').map((each) => [each.name, each.encodedBodySize])"
         # Under load a browser lists some of them twice, once for its own cache.
         loaded = dict(await page.evaluate(sizes))
         assert sum(loaded.values()) + (PAGE / "index.html").stat().st_size < 110_000, loaded
+        assert screen.requested
         assert all(url.startswith((hub.up.base, "data:")) for url in screen.requested), screen.requested

@@ -2,17 +2,20 @@
 
 import os
 from pathlib import Path
+from typing import Literal
 
 from playwright.async_api import Page, expect
 
 from api.served import served
-from browser.window import PAGE, needs_browser, window
+from browser.window import PAGE, go, log_in, needs_browser, window
 from handraise.model.projects import Project
 from handraise.store.changes import SaveProject
 from surfaces.webhooks.hooked import PRIVATE, raised
 from surfaces.webhooks.receiver import receiver, status
 
 pytestmark = needs_browser
+
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 PICTURES = os.environ.get("WEBHOOK_PICTURES", "")
 """A folder for pictures, for people who change the page."""
@@ -91,9 +94,9 @@ async def test_a_person_adds_tests_and_removes_a_webhook(tmp_path: Path) -> None
         assert fresh != secret
         await expect(one).to_contain_text("the old secret also works until")
 
-        await page.goto(f"{hub.up.base}/admin/audit")
+        await go(page, "/admin/audit")
         await expect(main).to_contain_text("webhook added")
-        await page.goto(f"{hub.up.base}/admin/webhooks")
+        await go(page, "/admin/webhooks")
         await one.get_by_role("button", name="Remove").click()
         await one.get_by_role("button", name="Remove this webhook").click()
         await expect(main.get_by_text("No webhooks yet.")).to_be_visible()
@@ -104,8 +107,7 @@ async def test_who_may_only_look_sees_neither_secrets_nor_buttons(tmp_path: Path
         async with hub.client("admin") as admin:
             await admin.post("/api/webhooks", json={"name": "Chat", "url": there.url("/private-path")})
         page = await screen.stranger(hub.up)
-        code = await hub.up.auth.make_code("vera", "viewer", hub.up.hub.desk.person, "test")
-        await page.goto(f"{hub.up.base}/login?code={code}")
+        await log_in(page, hub.up, "vera", "viewer")
         await page.goto(f"{hub.up.base}/admin/webhooks")
         one = page.locator("main").get_by_role("region", name="Chat")
         await expect(one).to_contain_text("127.0.0.1")
@@ -121,13 +123,12 @@ async def test_it_fits_on_a_phone_in_both_themes(tmp_path: Path) -> None:
             made = await admin.post("/api/webhooks", json={"name": "Chat " + "y" * 60, "url": there.url(f"/{long}")})
             there.replies.append(status(500, b"z" * 400))
             await admin.post(f"/api/webhooks/{made.json()['webhook']['id']}/test")
-        for theme in ("light", "dark"):
-            page = await screen.open(
-                hub.up, "/admin/webhooks", viewport={"width": 360, "height": 740}, color_scheme=theme
-            )
-            await page.get_by_text("Last deliveries").click()
-            await page.locator("li.delivery").get_by_text("Details").click()
-            await expect(page.locator("li.delivery code").first).to_be_visible()
+        page = await screen.open(hub.up, "/admin/webhooks", viewport={"width": 360, "height": 740})
+        await page.get_by_text("Last deliveries").click()
+        await page.locator("li.delivery").get_by_text("Details").click()
+        await expect(page.locator("li.delivery code").first).to_be_visible()
+        for theme in THEMES:
+            await page.emulate_media(color_scheme=theme)
             await picture(page, f"phone-{theme}")
             wide = await page.evaluate("[document.scrollingElement.scrollWidth, innerWidth]")
             assert wide[0] <= wide[1]

@@ -44,6 +44,9 @@ FLAGS = (
     "--disable-sync",
 )
 
+WITHOUT_WORKER = "delete Navigator.prototype.serviceWorker"
+"""A page that doesn't register its worker, which is a third of what the first visit of a browser costs."""
+
 needs_browser = pytest.mark.skipif(
     PROGRAM is None or not (PAGE / "index.html").is_file(),
     reason="needs Chromium (dev/browser) and the built page (make page)",
@@ -71,6 +74,9 @@ READ = """
 PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20))))"
 """Returns when the page was painted, and has checked where its cards are."""
 
+GO = "(path) => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
+"""Moves about as a link inside the page does."""
+
 
 async def armed(page: Page, kind: str) -> None:
     """A card of this kind exists, all of it was on the screen, and it accepts keys and clicks."""
@@ -79,6 +85,12 @@ async def armed(page: Page, kind: str) -> None:
     if kind != "question":
         await card.evaluate(READ)
     await expect(page.locator(f".card.{kind}.stage-open[data-armed]")).to_have_count(1)
+
+
+async def go(page: Page, path: str) -> None:
+    """To another view without loading the page again, which costs as much as everything in most views."""
+    await page.evaluate(GO, path)
+    await page.evaluate(PAINTED)
 
 
 async def nothing_waits(page: Page) -> None:
@@ -105,8 +117,11 @@ class Window:
     """A browser, and what its pages complained about."""
 
     browser: Browser
+    has_worker: bool = False
+    records: bool = False
     complaints: list[str] = field(default_factory=list)
     requested: set[str] = field(default_factory=set)
+    """URLs, if it records them."""
     contexts: list[BrowserContext] = field(default_factory=list)
     _quiet: bool = False
 
@@ -126,15 +141,17 @@ class Window:
         made = await self.browser.new_context(base_url=up.base, **context)
         self.contexts.append(made)
         made.set_default_timeout(PATIENCE)
-        if script:
-            await made.add_init_script(script)
+        for each in (script, "" if self.has_worker else WITHOUT_WORKER):
+            if each:
+                await made.add_init_script(each)
         return self.listen(await made.new_page())
 
     def listen(self, page: Page) -> Page:
-        """Records what it complains about and requests."""
+        """Records what it complains about, and maybe what it requests."""
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("console", self._hear)
-        page.on("request", lambda request: self.requested.add(request.url))
+        if self.records:
+            page.on("request", lambda request: self.requested.add(request.url))
         return page
 
     @contextmanager
@@ -157,7 +174,10 @@ _running: dict[str, Browser] = {}
 
 @asynccontextmanager
 async def shared_browsers() -> AsyncIterator[None]:
-    """While this is entered, windows share browsers that are started once."""
+    """While this is entered, windows share browsers that are started once. Inside of another one, it is that one."""
+    if _drivers:
+        yield
+        return
     async with async_playwright() as playwright:
         _drivers.append(playwright)
         try:
@@ -173,17 +193,21 @@ _drivers: list[Playwright] = []
 
 
 @asynccontextmanager
-async def window(*, notifying: bool = False) -> AsyncIterator[Window]:
-    """Closed at the end; the test fails if a page complained. `notifying`: a browser that can show notifications."""
+async def window(*, notifying: bool = False, worker: bool = False, records: bool = False) -> AsyncIterator[Window]:
+    """Closed at the end; the test fails if a page complained.
+
+    `notifying`: a browser that can show notifications. `worker`: pages register their worker, as they do for people.
+    `records`: what pages request is recorded, which costs some time for each request.
+    """
     program = PROGRAM if notifying else SHELL or PROGRAM
     assert program is not None
     if not _drivers:
-        async with shared_browsers(), window(notifying=notifying) as opened:
+        async with shared_browsers(), window(notifying=notifying, worker=worker, records=records) as opened:
             yield opened
         return
     if program not in _running or not _running[program].is_connected():
         _running[program] = await _drivers[0].chromium.launch(executable_path=program, args=list(FLAGS))
-    opened = Window(_running[program])
+    opened = Window(_running[program], has_worker=notifying or worker, records=records)
     try:
         yield opened
     finally:

@@ -115,6 +115,9 @@ class NotificationScreen:
             while any(each["tag"] == tag for each in await self.notifications()):
                 await asyncio.sleep(0.05)
 
+    async def put_away(self) -> None:
+        await self._worker.evaluate(PUT_AWAY)
+
     async def click(self, tag: str, action: str = "", *, calm: int = 1000) -> None:
         """A tap, after it was shown for this many milliseconds."""
         assert await self._worker.evaluate(CLICK, [tag, action, calm]) == "done"
@@ -154,5 +157,5 @@ async def screen_of(page: Page, base: str) -> NotificationScreen:
         # While someone looks at the page, no notification is shown.
         while await screen.evaluate(PAGES):
             await asyncio.sleep(0.05)
-    await screen.evaluate(PUT_AWAY)
+    await screen.put_away()
     return screen

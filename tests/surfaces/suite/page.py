@@ -9,7 +9,7 @@ from playwright.async_api import Locator, Page, ViewportSize, expect
 
 from browser.hands import until
 from browser.home import free_port
-from browser.window import PAGE, PAINTED, READ, Window, window
+from browser.window import GO, PAGE, PAINTED, READ, Window, window
 from handraise.model.asks import Ask, Body, Form, Permission, Plan, Question
 from handraise.present.headlines import without_marks
 from handraise.present.outcomes import outcome
@@ -20,13 +20,13 @@ from surfaces.suite.surface_hub import DEADLINE, SurfaceHub, quiet_config
 
 CALM = 800
 TALL = ViewportSize(width=1280, height=1000)
-GO = "(path) => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
 PRESSABLE = ".act:enabled > span:first-child, .row:has(:enabled) strong"
 LABELS = f"""(card) => [...card.querySelectorAll("{PRESSABLE}")].map((each) => {{
   const copy = each.cloneNode(true);
   copy.querySelectorAll("small").forEach((detail) => detail.remove());
   return copy.textContent.trim();
 }})"""
+TEXT = "(id) => document.getElementById(id)?.innerText ?? ''"
 CONTROLS = {"once": "a", "session": "s", "always": "w", "approve": "a", "free": "y", "outline": "p"}
 """Where the name of a control is its key."""
 
@@ -91,11 +91,12 @@ class PageSurface:
         return ask
 
     async def says(self, ask: Ask, *words: str) -> str:
-        text = await self._text(ask)
+        text, pause = await self._text(ask), 0.02
         try:
             async with asyncio.timeout(DEADLINE):
                 while any(word not in text for word in words):
-                    await asyncio.sleep(0.02)
+                    await asyncio.sleep(pause)
+                    pause = min(pause * 1.3, 0.5)
                     text = await self._text(ask)
         except TimeoutError:
             raise AssertionError(f"never {words}: {text}") from None
@@ -200,8 +201,7 @@ class PageSurface:
         return self._page.locator(f"#card-{ask.id}")
 
     async def _text(self, ask: Ask) -> str:
-        card = self._card(ask)
-        return flat(await card.inner_text()) if await card.count() else ""
+        return flat(await self._page.evaluate(TEXT, f"card-{ask.id}"))
 
 
 @asynccontextmanager

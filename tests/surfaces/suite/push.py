@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
@@ -47,16 +48,27 @@ PREPARE = """() => {
   const [now, later] = [Date.now.bind(Date), self.setTimeout.bind(self)];
   Date.now = () => now() + self.ahead;
   self.setTimeout = (does, pause, ...rest) => later(does, Math.min(pause, 20), ...rest);
+  let looking = [];
+  const changed = () => looking.splice(0).forEach((look) => look());
+  // Whether it became true within a second.
+  self.until = (test) => new Promise((done) => {
+    const look = () => (test() ? done(true) : looking.push(look));
+    look();
+    later(() => done(false), 1000);
+  });
+  self.textsOf = (tag) => self.shown.filter(([each]) => each === tag).map(([, text]) => text);
   const show = self.registration.showNotification.bind(self.registration);
   self.registration.showNotification = async (title, options) => {
     await show(title, options);
     self.shown.push([options.tag, `${title} ${options.body ?? ""}`]);
+    changed();
   };
   self.heard = {};
   const read = PushMessageData.prototype.json;
   PushMessageData.prototype.json = function () {
     const notice = read.call(this);
     self.heard[`${notice.kind} ${notice.ask}`] = true;
+    changed();
     return notice;
   };
   self.clients.openWindow = async (path) => { self.opened = path; return null; };
@@ -74,7 +86,6 @@ TAP = """async (tag, action, times) => {
   await Promise.all(working);
   return true;
 }"""
-TEXTS = "(tag) => self.shown.filter(([each]) => each === tag).map(([, text]) => text)"
 AHEAD = "(more) => { self.ahead += more; }"
 
 
@@ -125,8 +136,7 @@ class PushSurface:
             await self._screen.push(notice)
             with suppress(TimeoutError):
                 async with asyncio.timeout(AGAIN):
-                    while not await self._screen.evaluate(heard):
-                        await asyncio.sleep(0.01)
+                    await self._until(heard)
 
     async def shown(self, ask: Ask) -> ShownCard:
         found = await self._displayed(ask)
@@ -151,15 +161,13 @@ class PushSurface:
         return ask
 
     async def says(self, ask: Ask, *words: str) -> str:
-        text = ""
+        later = f"self.textsOf({ask.id!r}).slice(1).join(' ')"
         try:
             async with asyncio.timeout(DEADLINE):
-                while not (text and all(word in text for word in words)):
-                    text = " ".join((await self._texts(ask))[1:])
-                    await asyncio.sleep(0.02)
+                await self._until(f"{later} && {json.dumps(words)}.every((word) => {later}.includes(word))")
         except TimeoutError:
-            raise AssertionError(f"never {words}: {text}") from None
-        return text
+            raise AssertionError(f"never {words}: {await self._texts(ask)}") from None
+        return " ".join((await self._texts(ask))[1:])
 
     def own_outcome(self, ask: Ask) -> str:
         answered = answered_in(ask)
@@ -207,21 +215,24 @@ class PushSurface:
     async def _displayed(self, ask: Ask) -> dict[str, Any]:
         """Its notification. Chromium forgets one if it is asked for its list at the very moment: it is sent again."""
         async with asyncio.timeout(DEADLINE):
-            while not await self._texts(ask):
-                await asyncio.sleep(0.02)
+            await self._until(f"self.textsOf({ask.id!r}).length > 0")
             while True:
                 for each in await self._screen.notifications():
                     if each["tag"] == ask.id:
                         return each
                 times = len(await self._texts(ask))
                 await self._push(await self._notice(ask))
-                while len(await self._texts(ask)) == times:
-                    await asyncio.sleep(0.02)
+                await self._until(f"self.textsOf({ask.id!r}).length > {times}")
 
     async def _texts(self, ask: Ask) -> list[str]:
         """Everything that was ever shown for it."""
-        texts: list[str] = await self._screen.evaluate(f"({TEXTS})({ask.id!r})")
+        texts: list[str] = await self._screen.evaluate(f"self.textsOf({ask.id!r})")
         return texts
+
+    async def _until(self, test: str) -> None:
+        """In the worker, which says when something has changed: asking again and again costs more than the rest."""
+        while not await self._screen.evaluate(f"self.until(() => {test})"):
+            pass
 
     async def _notice(self, ask: Ask) -> dict[str, Any]:
         return (await self._phone.until(lambda each: (each["kind"], each.get("ask")) == ("ask", ask.id))).notice
