@@ -44,7 +44,6 @@ ASKED = {
     "ask committed": "committed",
     "ask on loop": "back on the event loop",
     "ask spread": "spread to followers",
-    "ask follower": "the stream woke up",
     "ask encoded": "encoded, with its card",
     "ask sent": "written to the socket",
 }
@@ -58,7 +57,7 @@ ANSWERED = {
     "answer executed": "statements executed",
     "answer committed": "committed",
     "answer on loop": "back on the event loop",
-    "answer woken": "the runner woke up",
+    "answer woken": "the session has it",
     "answer line made": "line made",
     "answer line written": "line in Claude's stdin",
 }

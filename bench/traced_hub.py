@@ -15,16 +15,16 @@ from typing import Any
 
 import uvloop
 
+from handraise.api.chunks import ChunkWriter
 from handraise.api.guard import ApiGuard
 from handraise.api.server import _Connection
-from handraise.api.stream import EventStream
+from handraise.api.stream import Streams
 from handraise.claude.fifo import Fifo
 from handraise.claude.locate import locate
 from handraise.claude.watch import Inotify
-from handraise.feed import Feed, FeedFollower
+from handraise.feed import Feed
 from handraise.hub.desk import LocalDesk
 from handraise.inbox.inbox import Inbox
-from handraise.session.commands import AskWasSettled
 from handraise.session.runner import Runner
 from handraise.store.changes import OpenAsk, SettleAsk
 from handraise.store.sqlite.writer import Writer
@@ -105,7 +105,8 @@ def in_news(news: Any) -> str:
 def install() -> None:
     _watch_reads()
     before(Inotify, "_ring", lambda *_: "inotify")
-    before(Runner, "_hear", lambda *_: "taken")
+    for method in ("_hear", "_hear_now"):
+        before(Runner, method, lambda *_: "taken")
     after(Connection, "receive_frames", lambda frames, *_: f"{in_frames(frames)}decoded")
     after(Runner, "_observe", lambda *_: "observed")
     after(Inbox, "consider", lambda *_: "considered")
@@ -114,18 +115,22 @@ def install() -> None:
     after(Writer, "_outcome", lambda _, __, changes: f"{in_changes(changes)}executed")
     after(Writer, "_commit", lambda _, __, group: f"{in_group(group)}committed")
     before(Inbox, "_committed", lambda _, asks: "answer on loop" if asks[0].settlement else "ask on loop")
-    after(Feed, "_spread", lambda _, __, items: f"{in_news(items)}spread")
-    after(FeedFollower, "__anext__", lambda news, _: f"{in_news(news)}follower")
-    after(EventStream, "_encode", lambda _, __, news: f"{in_news(news)}encoded")
-    after(EventStream, "_send", lambda _, __, ___, piece: "ask sent" if b'"ask.opened"' in piece else "sent")
+    before(Feed, "_spread", lambda _, items: f"{in_news(items)}spread")
+    after(Streams, "chunk", lambda _, __, news, *___: f"{in_news(news)}encoded")
+    after(ChunkWriter, "write", lambda _, __, chunk: "ask sent" if b'"ask.opened"' in chunk else "sent")
     before(_Connection, "data_received", lambda _, data: "answer received" if data.startswith(b"POST") else None)
     before(ApiGuard, "enter", lambda *_: "answer app")
     after(_Connection, "on_response_complete", lambda *_: "answer responded")
     after(ApiGuard, "_recognise", lambda *_: "answer authenticated")
-    before(LocalDesk, "answer", lambda *_: "answer decoded")
-    before(Runner, "_take", lambda _, news: "answer woken" if isinstance(news, AskWasSettled) else None)
-    before(Fifo, "write", lambda _, line: f"{in_line(line)}line made")
-    after(Fifo, "write", lambda _, __, line: f"{in_line(line)}line written")
+    before(LocalDesk, "answer_to", lambda *_: "answer decoded")
+    before(Runner, "_ask_settled", lambda *_: "answer woken")
+    for method in ("write", "write_now"):
+        before(Fifo, method, lambda _, line: f"{in_line(line)}line made")
+        after(
+            Fifo,
+            method,
+            lambda is_written, _, line: f"{in_line(line)}line written" if is_written is not False else None,
+        )
 
 
 def _watch_reads() -> None:
