@@ -16,6 +16,7 @@ from pathlib import Path
 
 from playwright.async_api import Page
 
+import figures
 from bench_page import WATCH, enter
 from browsers import can_measure, window_of
 from handraise.claude.locate import locate
@@ -142,6 +143,7 @@ async def measure() -> None:
                 f"its {slowest:.0f}); its event came after {statistics.median(heard):.0f}; "
                 f"target: {MEDIAN_MS} and {P99_MS}: {verdict}"
             )
+            figures.report(f"question painted in {where}, times a bare page", middle / least)
 
 
 async def main() -> None:
