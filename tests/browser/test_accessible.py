@@ -1,5 +1,6 @@
 """Every view, dialog and menu, wide and on a phone, in both themes: no barrier, no sideways scrolling, no motion."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from browser import notified
 from browser.showroom import BYPASS, Showroom
 from browser.talk import LONG
 from browser.window import GO, PAGE, PHONE, WIDE, armed, needs_browser, window
+from browser.worker import DEADLINE
 from channels.ntfy_server import NtfyServer, ntfy_server
 
 pytestmark = needs_browser
@@ -111,7 +113,7 @@ async def look(tmp: Path, size: ViewportSize, colours: Sequence[str], *parts: Ca
                 if not await page.evaluate(IS_THERE, family):
                     pytest.skip(f"the font {family} is not installed (dev/browser)")
             await set_in(page, families)
-            assert families[0] in await fonts_of(page)
+            await drawn_in(page, families[0])
         await page.add_script_tag(path=AXE)
         for part in parts:
             async for name, where in part(page):
@@ -130,6 +132,18 @@ async def set_in(page: Page, families: tuple[str, str]) -> None:
     """The whole page in these fonts."""
     for name, family in zip(("--sans", "--mono"), families, strict=True):
         await page.evaluate("(all) => document.documentElement.style.setProperty(...all)", [name, f'"{family}"'])
+
+
+async def drawn_in(page: Page, family: str) -> None:
+    """Until a heading is drawn in it: the browser tells what it drew last, which a new style doesn't change at once."""
+    fonts: set[str] = set()
+    try:
+        async with asyncio.timeout(DEADLINE):
+            while family not in fonts:
+                await page.evaluate("() => new Promise(requestAnimationFrame)")
+                fonts = await fonts_of(page)
+    except TimeoutError:
+        raise AssertionError(f"drawn in {fonts}, not in {family}") from None
 
 
 async def fonts_of(page: Page) -> set[str]:
