@@ -2,8 +2,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Many tests wait for real programs: three per core keep the machine busy.
-JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n > 3 ? 12 : n * 3)))
+# Many tests wait for real programs: two per core keep the machine busy. A third costs more than it brings.
+JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n > 3 ? 8 : n * 2)))
 # Otherwise each program that a test starts would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
 # The page is rebuilt when one of its sources has changed.
