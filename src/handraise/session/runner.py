@@ -221,7 +221,8 @@ class Runner:
             self._is_waiting = False
 
     async def _take(self, news: News) -> None:
-        if self._storing.is_behind:
+        # What was decided already doesn't wait: an alarm ends Claude even if the store is slow.
+        if self._storing.is_behind and not isinstance(news, Unwritten):
             await self._storing.all_stored()
         match news:
             case Grown():
